@@ -1,0 +1,103 @@
+r"""The assignment problem: which permutation costs least, at which prices, and which others do too.
+
+Prices $a, b$ with $a_u + b_v \le d(u,v)$, and equality along the best permutation, prove it best.
+They leave reduced costs $d(u,v) - a_u - b_v \ge 0$, whose zeros carry every best permutation.
+"""
+
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from bistochastic.errors import SupportError
+
+__all__ = ["Assignment", "assign", "in_some_matching"]
+
+Floats = NDArray[np.float64]
+
+SLACK = 1e-13  # of the range of the costs: a price that could still fall by less is final
+TIGHT = 1e-12  # of the range of the costs: a reduced cost below this is a zero
+
+
+@final
+class Assignment(NamedTuple):
+    """A least-cost permutation (`columns[u]` is what u is given) and the reduced costs of all."""
+
+    columns: NDArray[Any]
+    row_prices: Floats
+    column_prices: Floats
+    reduced: Floats  # (n, n), not negative; symmetric if the costs were
+
+
+def assign(costs: Floats) -> Assignment:
+    """Solve the assignment problem of finite costs, or of costs with +inf for "never".
+
+    >>> assign(np.array([[4.0, 1.0], [2.0, 3.0]])).columns.tolist()
+    [1, 0]
+    """
+    n = costs.shape[0]
+    if not costs.diagonal().any() and not (costs < 0).any():
+        # It is free to stay and nothing earns, so no price is needed.
+        return Assignment(np.arange(n), np.zeros(n), np.zeros(n), costs)
+    try:
+        columns = linear_sum_assignment(costs)[1]
+    except ValueError:
+        raise SupportError(
+            "The positive entries allow no perfect matching. Make more entries positive."
+        ) from None
+    row_prices, column_prices = prices(costs, columns)
+    if np.array_equal(costs, costs.T):
+        # The transposed prices are as good, so their mean is; it keeps the reduced costs symmetric.
+        row_prices = column_prices = (row_prices + column_prices) / 2
+    reduced = costs - (row_prices[:, None] + column_prices[None, :])
+    reduced[reduced <= tolerance(costs)] = 0.0
+    return Assignment(columns, row_prices, column_prices, reduced)
+
+
+def prices(costs: Floats, columns: NDArray[Any]) -> tuple[Floats, Floats]:
+    """What each row and each column adds to the cost: shortest paths along exchanges.
+
+    Giving u the column of w instead of its own costs `step[u, w]` more; a column's price is the
+    least total of any chain of such exchanges that ends there. Chains are extended from the
+    cheapest column on, so a few sweeps settle them.
+    """
+    n = costs.shape[0]
+    own = costs[np.arange(n), columns]
+    step = costs[:, columns] - own[:, None]
+    price = np.zeros(n)
+    for _ in range(n):
+        before = price.copy()
+        for u in np.argsort(before):
+            np.minimum(price, price[u] + step[u], out=price)
+        if float((before - price).max()) <= tolerance(costs) * SLACK / TIGHT:
+            break
+    column_prices = np.empty(n)
+    column_prices[columns] = price
+    return own - price, column_prices
+
+
+def tolerance(costs: Floats) -> float:
+    """The reduced cost that cannot be told from zero in floating point."""
+    finite = costs[np.isfinite(costs)]
+    largest = float(np.abs(finite).max())
+    return TIGHT * float(np.ptp(finite)) + 8 * float(np.finfo(np.float64).eps) * largest
+
+
+def in_some_matching(support: NDArray[np.bool_], columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which cells of a support lie in some perfect matching, given one of them.
+
+    A cell outside the known matching is in another one iff it closes a cycle of exchanges, which
+    is to say iff its two ends are strongly connected.
+
+    >>> in_some_matching(np.array([[True, True], [False, True]]), np.array([0, 1])).tolist()
+    [[True, False], [False, True]]
+    """
+    exchanges = csr_array(support[:, columns])
+    part = connected_components(exchanges, directed=True, connection="strong")[1]
+    column_part = np.empty_like(part)
+    column_part[columns] = part
+    kept: NDArray[np.bool_] = support & (part[:, None] == column_part[None, :])
+    return kept
