@@ -119,6 +119,14 @@ def test_margins_missed_a_little_cost_little(array, seed):
     assert_decomposed(array * (1 + 1e-13 * noise))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_margins_are_repaired_in_proportion(seed):
+    """What the margins miss is spread over all cells, not left to those that come last."""
+    rng = np.random.default_rng(seed)
+    array = scaled(rng.random((64, 64))) * (1 + 1e-9 * rng.uniform(-1, 1, (64, 1)))
+    assert_decomposed(array, error=1e-10)
+
+
 @laws
 @given(bistochastic_arrays())
 def test_the_array_is_left_alone(array):

@@ -166,6 +166,12 @@ def test_zeros_and_single_values():
     assert transfer_array([3], [3]).tolist() == [[1.0]]
 
 
+def test_ties_keep_their_places():
+    """A long vector full of ties is turned into itself by the identity, not by an exchange."""
+    p = np.random.default_rng(0).integers(0, 3, 200)
+    assert (transfer_array(p, p) == np.eye(200)).all()
+
+
 def test_what_is_not_lower_is_refused():
     """The first sum that falls short is named by its position, and no value is."""
     with pytest.raises(MatrixError, match="the sum of the 2 largest of 4 values is less") as caught:

@@ -153,7 +153,7 @@ def test_a_negligible_defect_is_not_spread(monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [balanced, blocks, nearly_sure])
-@pytest.mark.parametrize("coupling", [0.0, 1e-8, 1e-12])
+@pytest.mark.parametrize("coupling", [0.0, 1e-8, 1e-14])
 def test_the_spread_has_the_margins_asked_for(shape, coupling):
     """Whatever the components, margins are met to far less than a unit and zeros stay."""
     rng = np.random.default_rng(2)
@@ -164,6 +164,17 @@ def test_the_spread_has_the_margins_asked_for(shape, coupling):
     off = sum(np.abs((change - share).sum(axis=axis)).sum() for axis in (0, 1))
     assert off < rounding.NEGLIGIBLE
     assert not change[p == 0].any()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e-14])
+def test_the_spread_crosses_weak_links(scale):
+    """Along a line of hardly moving categories the margins are met as well."""
+    p = tridiagonal(np.random.default_rng(3), 40, scale)
+    base, part = rounding._split(p, 64)
+    lack = [rounding._missing(base, 64, axis=axis) - part.sum(axis=axis) for axis in (1, 0)]
+    change = rounding._spread(p, *lack, 64)
+    off = [np.abs(change.sum(axis=axis) - lack[1 - axis]).sum() for axis in (1, 0)]
+    assert sum(off) < rounding.NEGLIGIBLE
 
 
 def test_the_spread_never_takes_half_of_an_entry():

@@ -248,9 +248,9 @@ class Bistochastic(Channel):
         return Ergodic(self, gamma)
 
 
-def refuse_singular(matrix: Channel) -> None:
+def refuse_singular(matrix: Channel, condition: float | None = None) -> None:
     """Refuse to undo a channel that cannot be undone, or not with a single digit left."""
-    condition = matrix.condition
+    condition = matrix.condition if condition is None else condition
     if condition < HOPELESS:
         return
     found = "singular" if math.isinf(condition) else f"of condition {condition:.2g}"

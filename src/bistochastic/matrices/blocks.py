@@ -55,7 +55,10 @@ class Blocks(Bistochastic):
 
     def block_of(self, positions: ArrayLike) -> NDArray[np.int64]:
         """The block in which each position lies."""
-        return np.searchsorted(np.cumsum(self.sizes), positions, side="right").astype(np.int64)
+        where = np.asarray(positions)
+        if where.size > self.size // 8:  # worth writing the answer down for every position
+            return np.repeat(np.arange(self.sizes.size), self.sizes)[where]
+        return np.searchsorted(np.cumsum(self.sizes), where, side="right").astype(np.int64)
 
     def entry(self, u: ArrayLike, v: ArrayLike) -> Vector:
         block = self.block_of(u)
@@ -163,12 +166,11 @@ class BlocksForm(Exact):
         return (self.matrix.sizes,)
 
     def draw(self, codes: NDArray[Any], words: Words) -> NDArray[Any]:
-        sizes = self.matrix.sizes
-        if sizes.size == 1:
-            return uniform_below(self.size, 0, words, word_bits=self.word_bits)
         if self.draws == 0:
             return codes
+        if self.matrix.sizes.size == 1:
+            return uniform_below(self.size, 0, words, word_bits=self.word_bits)
         block = self.matrix.block_of(codes)
-        size = sizes[block].astype(np.uint64)
+        size = self.matrix.sizes[block].astype(np.uint64)
         within = uniform_below(size, 0, words, word_bits=self.word_bits)
         return self.matrix.starts[block] + within.astype(np.int64)

@@ -98,8 +98,10 @@ def calibrate(
     )
     if size == 1:
         return identity(1)
-    if branch.name == "mixture" and [target.name for target in targets] == ["epsilon"]:
-        return randomised_response(size, epsilon=targets[0].wanted)
+    if branch.name == "mixture" and epsilon is not None and len(targets) == 1:
+        return randomised_response(size, epsilon=epsilon)
+    if branch.name == "mixture" and truth is not None and len(targets) == 1:
+        return Mixture(size, truth=max(truth, 1 / size))
     if branch.whole is not None:
         return _first_whole(branch, targets)
     return _first_member(branch, targets, scan=prior is not None)
@@ -150,8 +152,8 @@ def _mixture(n: int) -> Branch:
     return Branch(
         "mixture",
         "truth",
-        lambda s: 1 - s * (1 - 1 / n),
-        lambda truth: Mixture(n, truth=max(truth, 1 / n) if n > 1 else 1.0),
+        lambda s: max(1 - s, 1 / n),
+        lambda truth: Mixture(n, truth=truth),
     )
 
 

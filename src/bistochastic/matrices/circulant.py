@@ -54,8 +54,9 @@ class Circulant(Bistochastic):
 
     def solve(self, y: ArrayLike) -> Vector:
         line = as_line(y, self.size)
-        refuse_singular(self)
-        return self._filtered(line, 1 / self._spectrum().conj())
+        spectrum = self._spectrum()
+        refuse_singular(self, _condition(spectrum, self.size))
+        return self._filtered(line, 1 / spectrum.conj())
 
     def diagonal(self) -> Vector:
         return np.full(self.size, self.first_row[0])
@@ -83,10 +84,7 @@ class Circulant(Bistochastic):
 
     @property
     def condition(self) -> float:
-        """One over the least modulus of the spectrum; ∞ where the transform's rounding hides it."""
-        least = float(np.abs(self._spectrum()).min())
-        rounding = np.finfo(np.float64).eps * math.log2(2 * self.size)
-        return 1 / least if least > rounding else math.inf
+        return _condition(self._spectrum(), self.size)
 
     def integers(self, word_bits: int) -> "tuple[CirculantForm, int]":
         weights, sure = round_vector(self.first_row, word_bits=word_bits)
@@ -102,6 +100,13 @@ class Circulant(Bistochastic):
         gains = gains.reshape(-1, *[1] * (line.ndim - 1))
         filtered: Vector = fft.irfft(fft.rfft(line, axis=0) * gains, n=self.size, axis=0)
         return filtered
+
+
+def _condition(spectrum: NDArray[np.complex128], n: int) -> float:
+    """One over the least modulus of the spectrum; ∞ where the transform's rounding hides it."""
+    least = float(np.abs(spectrum).min())
+    rounding = np.finfo(np.float64).eps * math.log2(2 * n)
+    return 1 / least if least > rounding else math.inf
 
 
 @final

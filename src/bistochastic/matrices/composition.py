@@ -78,6 +78,8 @@ class Composed(Bistochastic):
         return type(self)(*(factor.T for factor in reversed(self.factors)))
 
     def entry(self, u: ArrayLike, v: ArrayLike) -> Vector:
+        if self._small():
+            return self._multiplied().entry(u, v)
         u, v = np.broadcast_arrays(np.asarray(u), np.asarray(v))
         wanted, where = np.unique(v, return_inverse=True)
         guard_cells(self.size * wanted.size, "So many columns of a product")
@@ -140,10 +142,9 @@ class Composed(Bistochastic):
         return self.size <= MULTIPLIED
 
     def _multiplied(self) -> Dense:
+        """The product of the arrays: a factor's own matvec may round a zero to something else."""
         guard_cells(self.size**2, "A product multiplied out")
-        last = self.factors[-1].to_dense()
-        product = reduce(lambda y, factor: factor.matvec(y), reversed(self.factors[:-1]), last)
-        return Dense(np.maximum(product, 0.0))
+        return Dense(reduce(np.matmul, (factor.to_dense() for factor in self.factors)))
 
 
 @final

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import fft, sparse
 from scipy.special import ive
 
@@ -27,7 +27,7 @@ __all__ = ["diffusion"]
 
 ASYMMETRY = 1e-12  # relative to the largest entry of the Laplacian
 DENSE_GRAPH = 2000  # the largest graph whose exponential is formed as an array
-LATE = 1000.0  # from here on Bessel's asymptotic series is exact to the last digit
+LATE = 2000.0  # from this argument on Bessel's asymptotic series is exact to the last digit
 
 
 def diffusion(
@@ -101,21 +101,45 @@ def _circle_law(places: int, time: float) -> Vector:
     return np.maximum(law, 0.0)
 
 
-def _line_law(distance: Any, time: float) -> Vector:
-    r"""$e^{-2t} I_k(2t)$, the walk on the whole line, without under- or overflow on the way."""
-    if time <= LATE:
-        near = ive(distance, 2 * time)
-        return np.asarray(near, dtype=np.float64)
-    k, z = np.asarray(distance, dtype=np.float64), 2 * time
+def _line_law(distance: NDArray[np.int64], time: float) -> Vector:
+    r"""$e^{-2t} I_k(2t)$, the walk on the whole line; zero where no double could hold it."""
+    law = np.zeros(distance.shape)
+    near = distance <= _farthest(2 * time)
+    law[near] = _bessel(distance[near].astype(np.float64), 2 * time)
+    return law
+
+
+def _bessel(k: Vector, z: float) -> Vector:
+    r"""$e^{-z} I_k(z)$ to its last digits."""
+    if z <= LATE:
+        return np.asarray(ive(k, z), dtype=np.float64)
     radius = np.hypot(k, z)
     # Debye's uniform expansion (NIST DLMF 10.41.3) at p = k / radius.
     q = (k / radius) ** 2
     first = (3 - 5 * q) / (24 * radius)
     second = (81 - 462 * q + 385 * q**2) / (1152 * radius**2)
     third = (30375 - 369603 * q + 765765 * q**2 - 425425 * q**3) / (414720 * radius**3)
-    exponent = k**2 / (radius + z) - k * np.arcsinh(k / z)
-    law: Vector = np.exp(exponent) / np.sqrt(2 * np.pi * radius) * (1 + first + second + third)
+    law: Vector = np.exp(-_rate(k, z)) / np.sqrt(2 * np.pi * radius) * (1 + first + second + third)
     return law
+
+
+def _rate(k: Any, z: float) -> Any:
+    """How fast the walk thins out: the exponent of its leading term."""
+    return k * np.arcsinh(k / z) - k**2 / (np.hypot(k, z) + z)
+
+
+def _farthest(z: float) -> int:
+    """The distance beyond which the walk is rarer than the smallest double."""
+    if z == 0:
+        return 0
+    high = 1.0
+    while _rate(high, z) < 760:
+        high *= 2
+    low = high / 2
+    while high - low > 1:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _rate(middle, z) < 760 else (low, middle)
+    return math.ceil(high)
 
 
 def _graph(laplacian: Any, time: float) -> Bistochastic:

@@ -47,7 +47,9 @@ def log_sums(log_kernel: Floats, axis: int) -> Floats:
     if np.isneginf(top).any():
         line = "column" if axis == 0 else "row"
         empty = int(np.argmax(np.isneginf(top)))
-        raise SupportError(f"{line.capitalize()} {empty} has no positive entry; no {line} may be empty.")
+        raise SupportError(
+            f"{line.capitalize()} {empty} has no positive entry; no {line} may be empty."
+        )
     sums: Floats = np.log(np.exp(log_kernel - top).sum(axis=axis)) + top.squeeze(axis)
     return sums
 

@@ -46,7 +46,9 @@ class Ergodic(Bistochastic):
             raise MatrixError(
                 f"ergodic needs 0 <= gamma <= 1/n, here 1/{self.matrix.size}; got {self.gamma!r}."
             )
-        object.__setattr__(self, "gamma", min(gamma, 1 / self.matrix.size))
+        # A single category is lifted nowhere: any γ gives the same matrix.
+        most = 1 / self.matrix.size if self.matrix.size > 1 else 0.0
+        object.__setattr__(self, "gamma", min(gamma, most))
 
     @property
     def size(self) -> int:
@@ -107,8 +109,6 @@ class Ergodic(Bistochastic):
 
     @property
     def condition(self) -> float:
-        if self.size == 1:
-            return 1.0
         if self.kept <= self.size * np.finfo(np.float64).eps:
             return math.inf
         return self.matrix.condition / self.kept

@@ -193,20 +193,24 @@ def nearest(value: Fraction) -> int:
 
 
 def bits_below(entries: Entries) -> tuple[float, float]:
-    """Mean and least row entropy of entries that are right to two units in the last place.
-
-    Each term is then right to a few units, and a pairwise sum of m terms adds log₂ m more. The
-    margin below is some four times what that amounts to.
-    """
+    """Mean and least row entropy of entries that are right to two units in the last place."""
     rows = entries.row_bits()
-    n = entries.size
+    mean = float(np.dot(rows, entries.repeats / entries.size))
+    return below(mean, float(rows.min()), entries.size)
+
+
+def below(mean: float, least: float, n: int) -> tuple[float, float]:
+    """Mean and least row entropy of an n-row matrix, less what rounding may have added.
+
+    Each -p log p is right to a few units in the last place, and pairwise sums over n terms add
+    log₂ n more. The margin is some four times what that amounts to.
+    """
     margin = 4 * np.finfo(np.float64).eps * (8 + math.log2(n)) * (1 + math.log2(n))
-    mean = float(np.dot(rows, entries.repeats / n))
-    return _below(mean, margin), _below(float(rows.min()), margin)
+    return _below(mean, margin), _below(least, margin)
 
 
 def _below(bits: float, margin: float) -> float:
-    return max(bits - margin, 0.0) if bits > 0 else 0.0
+    return max(bits - margin, 0.0)
 
 
 def log_up(ratio: Fraction) -> float:

@@ -27,13 +27,13 @@ from bistochastic.matrices.checks import (
     guard_line,
 )
 from bistochastic.matrices.entries import Entries, Part
-from bistochastic.matrices.exact import DEFECT, Exact, log_up
+from bistochastic.matrices.exact import DEFECT, Exact, below, log_up
 from bistochastic.matrices.words import Words
 
 __all__ = ["Reflected"]
 
 FAINT = 1e-25  # steps rarer than this add less to an entropy than its last digit holds
-BORDER = 3000  # border rows that are worth their entropies one by one
+BORDER = 1000  # border rows that are worth their entropies one by one
 FLAT = 4e-15  # a wave this faint is lost in the rounding of the transform
 
 
@@ -80,12 +80,13 @@ class Reflected(Bistochastic):
 
     def solve(self, y: ArrayLike) -> Vector:
         line = as_line(y, self.size)
-        refuse_singular(self)
-        return self._filtered(line, 1 / self.spectrum())
+        spectrum = self.spectrum()
+        refuse_singular(self, _condition(spectrum))
+        return self._filtered(line, 1 / spectrum)
 
     def diagonal(self) -> Vector:
         codes = np.arange(self.size)
-        return self.entry(codes, codes)
+        return self.steps[0] + self.steps[np.minimum(2 * codes + 1, 2 * (self.size - codes) - 1)]
 
     def entries(self) -> Entries:
         """Half of the rows, for the other half mirrors them."""
@@ -117,10 +118,7 @@ class Reflected(Bistochastic):
 
     @property
     def condition(self) -> float:
-        """One over the least |eigenvalue|; ∞ where the transform's rounding hides it."""
-        least = float(np.abs(self.spectrum()).min())
-        rounding = np.finfo(np.float64).eps * math.log2(4 * self.size)
-        return 1 / least if least > rounding else math.inf
+        return _condition(self.spectrum())
 
     def integers(self, word_bits: int) -> "tuple[ReflectedForm, int]":
         if abs(_total(self.steps) - 1) > DEFECT:
@@ -143,6 +141,13 @@ class Reflected(Bistochastic):
         gains = gains.reshape(-1, *[1] * (line.ndim - 1))
         filtered: Vector = fft.idct(fft.dct(line, axis=0) * gains, axis=0)
         return filtered
+
+
+def _condition(spectrum: Vector) -> float:
+    """One over the least |eigenvalue|; ∞ where the transform's rounding hides it."""
+    least = float(np.abs(spectrum).min())
+    rounding = np.finfo(np.float64).eps * math.log2(4 * spectrum.size)
+    return 1 / least if least > rounding else math.inf
 
 
 def _total(law: Vector) -> float:
@@ -267,10 +272,7 @@ class ReflectedForm(Exact):
         return self._walk().entries()
 
     def entropy_range(self) -> tuple[float, float]:
-        mean, least = _row_bits(self._walk())
-        # The same margin that bits_below keeps, and one for the coarse grid.
-        margin = 1e-12 * (1 + math.log2(self.size))
-        return max(mean - margin, 0.0), max(least - margin, 0.0)
+        return below(*_row_bits(self._walk()), self.size)
 
     def log_ratio(self) -> float:
         if self.size == 1:

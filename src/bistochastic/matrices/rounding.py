@@ -10,6 +10,7 @@ hundreds or thousands of units. That defect is spread first, in proportion to th
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lu_factor, lu_solve
+from scipy.sparse.csgraph import connected_components
 
 from bistochastic.errors import ExactnessError, MatrixError, NotBistochasticError, SupportError
 from bistochastic.matrices.alias import sums_to_unit
@@ -24,7 +25,7 @@ Sure = npt.NDArray[np.int64]
 
 TOLERANCE = 1e-9  # the largest defect of a margin that is taken for rounding error
 NEGLIGIBLE = 0.5  # total defect in units that a choice between floor and ceiling absorbs
-REFINEMENTS = 8  # of a solution that is nearly always good enough after two
+REFINEMENTS = 8  # of a solution that is nearly always good enough at once
 WIDEST = 61  # the widest move tried is two to this power
 
 
@@ -66,8 +67,8 @@ def round_stochastic(array: npt.ArrayLike, *, word_bits: int = 64) -> tuple[Word
     p = _checked(array, word_bits, axes=(1,))
     base, part = _split(p, word_bits)
     lack = _missing(base, word_bits, axis=1) - part.sum(axis=1)
-    if np.abs(lack).max() >= NEGLIGIBLE:
-        base, part = _shift(base, part, p * (lack / p.sum(axis=1))[:, np.newaxis])
+    lack[np.abs(lack) < NEGLIGIBLE] = 0.0
+    base, part = _shift(base, part, p * (lack / p.sum(axis=1))[:, np.newaxis])
     units = _missing(base, word_bits, axis=1)
     for row in range(len(p)):
         one = slice(row, row + 1)
@@ -174,6 +175,7 @@ def _spread(p: Floats, rows: Floats, columns: Floats, word_bits: int) -> Floats:
     np.fill_diagonal(laplacian, 0.0)
     diagonal = -laplacian.sum(axis=1) * (1 + len(p) * 1e-14)
     np.fill_diagonal(laplacian, np.where(diagonal > 0, diagonal, 1.0))
+    component = connected_components(laplacian)[1]
     factor = lu_factor(laplacian, overwrite_a=True)
     change = np.zeros_like(p)
     least = -0.5 * np.ldexp(p, word_bits)  # never half of an entry, so none becomes negative
@@ -183,7 +185,9 @@ def _spread(p: Floats, rows: Floats, columns: Floats, word_bits: int) -> Floats:
         if not NEGLIGIBLE <= np.abs(r).sum() + np.abs(c).sum() < defect:
             break
         defect = np.abs(r).sum() + np.abs(c).sum()
-        a = _coarse(lu_solve(factor, r - p @ c))
+        a = lu_solve(factor, r - p @ c)
+        # A constant per component cancels against b, but a large one would cost digits.
+        a = _coarse(a - (np.bincount(component, a) / np.bincount(component))[component])
         b = _coarse(c - p.T @ a)
         change = np.maximum(change + p * (a[:, np.newaxis] + b), least)
     return change

@@ -28,7 +28,6 @@ SETTLED = 0.05  # the defect at which a start that was given is taken for a good
 RELAXATION = 2 / 3  # the exponent of the symmetric step, see `symmetric_rounds`
 
 
-
 def scale(
     log_kernel: Floats, *, start: Potentials | None = None, tolerance: float = 1e-14
 ) -> Potentials:
@@ -88,9 +87,7 @@ def polish(matrix: Floats, *, symmetric: bool) -> Floats:
     return matrix
 
 
-def scale_symmetric(
-    log_kernel: Floats, start: Potentials | None, tolerance: float
-) -> Potentials:
+def scale_symmetric(log_kernel: Floats, start: Potentials | None, tolerance: float) -> Potentials:
     """Scale a symmetric kernel by one potential for rows and columns."""
     potentials = -log_sums(log_kernel, 1) / 2 if start is None else (start[0] + start[1]) / 2
     left = np.inf

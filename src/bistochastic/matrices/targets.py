@@ -21,6 +21,7 @@ from bistochastic.matrices.entries import LN2, entropy_bits
 __all__ = ["Target", "read_targets", "worst_deniability"]
 
 SPARE = 1e-13  # asked beyond a target, so that the integers rounded against us still meet it
+ROUNDED = ("beta", "bits", "epsilon", "deniability")
 MISSED = 1e-12  # how far the most private member may fall short through its own rounding
 
 
@@ -36,7 +37,7 @@ class Target:
 
     def excess(self, matrix: Bistochastic) -> float:
         """How much more private than wanted, in units of the quantity; negative if less."""
-        spare = SPARE * max(1.0, abs(self.wanted))
+        spare = SPARE * max(1.0, abs(self.wanted)) if self.name in ROUNDED else 0.0
         difference = self.sign * (float(self.quantity(matrix)) - self.wanted) - spare
         return min(max(difference, -1e6), 1e6)  # an infinite epsilon must not stop a root finder
 

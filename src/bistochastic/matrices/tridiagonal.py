@@ -208,7 +208,7 @@ class TridiagonalForm(Exact):
     def log_ratio(self) -> float:
         if self.size == 1:
             return 0.0
-        if self.size > 2 or self.sure.any():
+        if self.size > 2 or self.sure.any() or not self.weights[0]:
             return math.inf
         pair = np.array([self.weights[0], self._stay()[0]])
         return largest_log_ratio(Extremes(pair.min(keepdims=True), pair.max(keepdims=True)))

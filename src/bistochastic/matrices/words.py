@@ -102,4 +102,4 @@ def _share(sizes: Unsigned, word_bits: int) -> Unsigned:
     top = np.uint64((1 << word_bits) - 1)
     share = top // sizes
     exact = (top % sizes == sizes - np.uint64(1)) & (sizes > np.uint64(1))
-    return np.where(exact, share + np.uint64(1), share)
+    return share + exact.astype(np.uint64)
