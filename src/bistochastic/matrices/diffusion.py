@@ -86,13 +86,12 @@ def _cycle(n: int, time: float) -> Circulant:
 def _circle_law(places: int, time: float) -> Vector:
     """How far a walker gets around a circle of places in a time, each entry to its own precision.
 
-    A short walk is one on the line that meets itself once at most, in Bessel's functions. A long
+    A short walk is one on the line that goes around once at most, in Bessel's functions. A long
     one has few waves, all entries are of one order, and the cosine transform is precise.
     """
     half = np.arange(places // 2 + 1)
     if places > 6.2 * math.sqrt(2 * time) and places > 2:
-        law = _line_law(half, time)
-        law = law + _line_law(places - half, time) * (half > 0)
+        law = sum(_line_law(np.abs(half + turn * places), time) for turn in (-1, 0, 1))
         back = law[1 : places - half[-1]][::-1]
         return np.concatenate((law, back))[:places]
     angles = 2 * np.pi * np.arange(places // 2 + 1) / places

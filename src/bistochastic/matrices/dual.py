@@ -22,6 +22,7 @@ NO_OVERLAP = 1e-40  # an entry this small adds nothing to a Hessian damped by 1e
 
 MOST_STEPS = 200
 MOST_HALVINGS = 40
+ROUNDED = 5e-13  # defects below this may be rounding, if they resist
 LARGEST_DEFECT = 1e-9  # what is left when rounding ends the descent must be below this
 LARGEST_MOVE = 60.0  # of a potential in one step: a factor e^60 on an entry
 
@@ -77,7 +78,11 @@ def descend(log_kernel: Floats, tolerance: float) -> tuple[Floats, Floats]:
         there = search(log_kernel, here, direction(here))
         if there is None:
             break
+        # This close, a step that does not halve the defect has met the rounding of the sums.
+        idle = here.defect < ROUNDED and there.defect > 0.5 * here.defect
         here = there
+        if idle:
+            break
     if here.defect > max(tolerance, LARGEST_DEFECT):
         raise SupportError(
             f"The scaling came to a halt with a column sum {here.defect:.3g} away from one: zeros "

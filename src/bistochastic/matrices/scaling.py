@@ -57,7 +57,8 @@ def scaled(log_kernel: Floats, *, start: Potentials | None = None) -> tuple[Floa
     rest = apply(log_kernel, row_potentials, column_potentials)
     matrix = np.exp(rest)
     if defect(matrix) > 1e-14:
-        matrix = np.exp(apply(rest, *scale(rest)))
+        nought = np.zeros(matrix.shape[0])
+        matrix = np.exp(apply(rest, *scale(rest, start=(nought, nought))))
     symmetric = row_potentials is column_potentials
     return polish(matrix, symmetric=symmetric), (row_potentials, column_potentials)
 

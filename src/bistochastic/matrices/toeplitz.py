@@ -4,6 +4,9 @@ Such a matrix, $P_{uv} = \exp(f_u + f_v + k_{|u-v|})$, is never formed: a produc
 convolution, and away from the two ends every $f_u$ is the same.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
@@ -19,7 +22,8 @@ DIRECT = 24  # entries of a profile up to which adding shifted copies beats the 
 RELAXATION = 2 / 3  # exponent of a step; see `bistochastic.matrices.scaling.symmetric_rounds`
 MOST_ROUNDS = 400
 LEAST_MODEL = 1 << 12
-FLAT = 4e-16  # how equal the middle of a smaller model must be to stand for a longer middle
+ROUNDED = 2e-15  # a defect of row sums that is rounding
+FLAT = 2e-15  # how equal the middle of a smaller model must be to stand for a longer middle
 LARGEST_DEFECT = 1e-12
 
 
@@ -37,20 +41,37 @@ def convolve(profile: Floats, vector: Floats) -> Floats:
     >>> convolve(np.array([2.0, 1.0]), np.array([1.0, 0.0, 3.0])).tolist()
     [2.0, 4.0, 6.0]
     """
-    n, length = vector.size, profile.size
+    return convolution(profile, vector.size)(vector)
+
+
+def convolution(profile: Floats, n: int) -> Callable[[Floats], Floats]:
+    """The same product as a function of the vector, the profile being transformed once."""
+    length = profile.size
     if length <= DIRECT:
-        total: Floats = profile[0] * vector
-        for lag in range(1, length):
-            total[lag:] += profile[lag] * vector[:-lag]
-            total[:-lag] += profile[lag] * vector[lag:]
-        return total
+        return partial(shifted_sum, profile)
     # A circle of n + length - 1 ranks keeps the two ends of the line out of each other's reach.
     around = next_fast_len(n + length - 1, real=True)
     circle = np.zeros(around)
     circle[:length] = profile
     circle[-length + 1 :] = profile[:0:-1]
-    product: Floats = irfft(rfft(circle) * rfft(vector, around), around)[:n]
+    spectrum = rfft(circle).real.copy()  # the circle is symmetric, so the rest is rounding
+
+    def product(vector: Floats) -> Floats:
+        transform = rfft(vector, around)
+        transform *= spectrum
+        line: Floats = irfft(transform, around, overwrite_x=True)[:n]
+        return line
+
     return product
+
+
+def shifted_sum(profile: Floats, vector: Floats) -> Floats:
+    """The product with a short profile, one lag after another."""
+    total: Floats = profile[0] * vector
+    for lag in range(1, profile.size):
+        total[lag:] += profile[lag] * vector[:-lag]
+        total[:-lag] += profile[lag] * vector[lag:]
+    return total
 
 
 def scale_toeplitz(log_profile: Floats, n: int, *, start: Floats | None = None) -> Floats:
@@ -73,7 +94,7 @@ def scale_toeplitz(log_profile: Floats, n: int, *, start: Floats | None = None) 
     while potentials is None:
         short = solve(weights[:model], model, None)
         middle = short[model // 4 : -(model // 4)]
-        if float(np.ptp(middle)) <= FLAT * 4:
+        if float(np.ptp(middle)) <= FLAT:
             ends = model // 2
             inner = np.full(n - 2 * ends, middle.mean())
             potentials = np.concatenate((short[:ends], inner, short[ends:]))
@@ -90,19 +111,20 @@ def next_power(number: int) -> int:
 
 def solve(weights: Floats, n: int, start: Floats | None) -> Floats:
     """The symmetric iteration on n ranks, kept a mirror image of itself."""
+    multiply = convolution(weights, n)
     if start is None:
-        factors = 1 / np.sqrt(convolve(weights, np.ones(n)))
+        factors = 1 / np.sqrt(multiply(np.ones(n)))
     else:
         factors = np.exp(start)
     best, left, idle = factors, np.inf, 0
     for _ in range(MOST_ROUNDS):
-        sums = factors * convolve(weights, factors)
+        sums = factors * multiply(factors)
         defect = float(np.abs(sums - 1).max())
         idle = idle + 1 if defect > 0.9 * left else 0
         if defect < left:
             best, left = factors, defect
-        # Rounding of the transform sets the floor, so iterate until nothing more is gained.
-        if left <= 4e-16 or (idle >= 3 and left < 1e-12):
+        # Rounding of the transform sets a floor, at which nothing more is gained.
+        if left <= ROUNDED or (idle >= 3 and left < LARGEST_DEFECT):
             break
         factors = factors * sums**-RELAXATION
         factors = (factors + factors[::-1]) / 2

@@ -128,7 +128,7 @@ def guess(reduced: Floats, bits: float) -> float:
     some = reduced[:: max(1, reduced.shape[0] // GUESS_ROWS)]
     some = some - some.min(axis=1, keepdims=True)
     largest = float(some.max())
-    low, high = math.log(largest) - 30.0, math.log(largest) + 15.0
+    low, high = math.log(largest) - 18.0, math.log(largest) + 15.0
     for _ in range(20):
         middle = (low + high) / 2
         if mean_bits(softmax(-some / math.exp(middle), axis=1)) < bits:
