@@ -154,7 +154,9 @@ def test_composing_never_loses_bits_nor_costs_privacy(pair):
 def test_bits_and_epsilon_add_side_by_side(left, right):
     """A Kronecker product is numpy's, and its bits, epsilon and condition follow from the two."""
     joint = Kronecker(left, right)
-    np.testing.assert_allclose(joint.to_dense(), np.kron(left.to_dense(), right.to_dense()), **CLOSE)
+    np.testing.assert_allclose(
+        joint.to_dense(), np.kron(left.to_dense(), right.to_dense()), **CLOSE
+    )
     dense = Dense(joint.to_dense())
     assert joint.bits == pytest.approx(dense.bits, abs=1e-9)
     assert joint.min_row_bits == pytest.approx(dense.min_row_bits, abs=1e-9)
@@ -204,8 +206,17 @@ def test_every_structure_enters_the_laws():
     large_only = {"Graph"}  # its laws stand in tests/matrices/test_graph.py
     known = {cls.__name__ for cls in _subclasses(Bistochastic)}
     covered = {
-        "Birkhoff", "Blocks", "Circulant", "Dense", "Mixture", "Ordered", "Permutation",
-        "Reflected", "Taxonomy", "Tridiagonal", "Window",
+        "Birkhoff",
+        "Blocks",
+        "Circulant",
+        "Dense",
+        "Mixture",
+        "Ordered",
+        "Permutation",
+        "Reflected",
+        "Taxonomy",
+        "Tridiagonal",
+        "Window",
     }
     assert known == covered | nested | large_only
 

@@ -136,7 +136,10 @@ def test_a_single_category_needs_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tridiagonal", 12, {"beta": 0.5}), r"cannot reach beta=0\.5: its beta goes from 0 to 0\.4112"),
+        (
+            ("tridiagonal", 12, {"beta": 0.5}),
+            r"cannot reach beta=0\.5: its beta goes from 0 to 0\.4112",
+        ),
         (("tridiagonal", 12, {"epsilon": 1}), "its epsilon goes from inf to inf"),
         (("window", 12, {"epsilon": 1}), "cannot reach epsilon=1"),
         (("mixture", 12, {"beta": 1.5}), "beta lies between 0 and 1"),

@@ -151,9 +151,7 @@ def test_reported_shares_of_the_reference_prior():
     matrix = bs.randomised_response(3, epsilon=2)
     prior = np.array([0.7, 0.2, 0.1])
     reported = matrix.rmatvec(prior)
-    np.testing.assert_allclose(
-        reported, [0.5828423232, 0.2426027916, 0.1745548852], atol=5e-11
-    )
+    np.testing.assert_allclose(reported, [0.5828423232, 0.2426027916, 0.1745548852], atol=5e-11)
     np.testing.assert_allclose(matrix.rsolve(reported), prior, atol=1e-14)
     np.testing.assert_allclose(
         matrix.rsolve([0.5, 0.3, 0.2]), [0.5782588214, 0.2843482357, 0.1373929429], atol=5e-11

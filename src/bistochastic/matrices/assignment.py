@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from bistochastic.errors import SupportError
 
-__all__ = ["Assignment", "assign", "in_some_matching"]
+__all__ = ["Assignment", "assign", "in_some_matching", "require_total_support"]
 
 Floats = NDArray[np.float64]
 
@@ -101,3 +101,28 @@ def in_some_matching(support: NDArray[np.bool_], columns: NDArray[Any]) -> NDArr
     column_part[columns] = part
     kept: NDArray[np.bool_] = support & (part[:, None] == column_part[None, :])
     return kept
+
+
+def require_total_support(support: NDArray[np.bool_]) -> None:
+    """Refuse a support that no bistochastic matrix has."""
+    for axis, line in ((1, "Row"), (0, "Column")):
+        empty = ~support.any(axis=axis)
+        if empty.any():
+            raise SupportError(
+                f"{line} {int(np.argmax(empty))} holds only zeros; every row and column needs a "
+                f"positive entry to be scaled to sum one."
+            )
+    columns = maximum_bipartite_matching(csr_array(support), perm_type="column")
+    if (columns < 0).any():
+        raise SupportError(
+            f"The positive entries allow no perfect matching: only {int((columns >= 0).sum())} of "
+            f"{columns.size} rows find a column of their own. Make more entries positive."
+        )
+    stray = support & ~in_some_matching(support, columns)
+    if stray.any():
+        row, column = np.unravel_index(int(np.argmax(stray)), stray.shape)
+        raise SupportError(
+            f"{int(stray.sum())} positive entries lie in no perfect matching, the first at row "
+            f"{row}, column {column}, so no bistochastic scaling exists. Set them to zero, or make "
+            f"more entries positive."
+        )

@@ -24,7 +24,7 @@ from bistochastic.matrices.words import Words
 
 __all__ = ["Bistochastic", "Channel", "Truthfulness"]
 
-Vector = NDArray[np.float64]
+Vector = NDArray[np.floating[Any]]
 
 # Beyond this condition number no digit of a solution in doubles means anything.
 HOPELESS = 1 / np.finfo(np.float64).eps

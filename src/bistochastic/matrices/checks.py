@@ -13,6 +13,8 @@ __all__ = [
     "SUM_TOLERANCE",
     "as_codes",
     "as_line",
+    "as_number",
+    "as_numbers",
     "as_order",
     "as_size",
     "as_square",
@@ -43,12 +45,22 @@ def as_size(n: object, name: str) -> int:
     return int(n)
 
 
+def as_number(value: object, name: str) -> float:
+    """A single real number, NaN included: the range is the caller's to check."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise MatrixError(f"{name} must be a number; got {value!r}.")
+    return float(value)
+
+
 def as_numbers(array: ArrayLike, name: str) -> Floats:
     """Finite floats, whatever came in, or a readable refusal."""
     try:
-        numbers = np.asarray(array, dtype=np.float64)
+        given = np.asarray(array)
+        if given.dtype.kind not in "biufO":  # text and complex numbers would convert, or nearly
+            raise TypeError
+        numbers = given.astype(np.float64)
     except (TypeError, ValueError):
-        raise MatrixError(f"{name} must hold numbers only, in a regular shape.") from None
+        raise MatrixError(f"{name} must hold real numbers only, in a regular shape.") from None
     if numbers.size == 0:
         raise MatrixError(f"{name} is empty; give at least one entry.")
     if not np.isfinite(numbers).all():

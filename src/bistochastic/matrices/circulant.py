@@ -75,7 +75,7 @@ class Circulant(Bistochastic):
     @property
     def epsilon(self) -> float:
         low, high = float(self.first_row.min()), float(self.first_row.max())
-        return math.inf if low == 0 < high < 1 or self.size > 1 == high else math.log(high / low)
+        return math.log(high / low) if low > 0 else math.inf
 
     @property
     def truthfulness(self) -> Truthfulness:
@@ -89,7 +89,7 @@ class Circulant(Bistochastic):
     def integers(self, word_bits: int) -> "tuple[CirculantForm, int]":
         weights, sure = round_vector(self.first_row, word_bits=word_bits)
         form = CirculantForm(weights, sure, word_bits)
-        vanished = 0 if sure >= 0 else int(((self.first_row > 0) & (weights == 0)).sum())
+        vanished = int(((self.first_row > 0) & (weights == 0)).sum()) - int(sure >= 0)
         return form, vanished * self.size
 
     def _spectrum(self) -> NDArray[np.complex128]:

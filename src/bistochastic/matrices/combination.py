@@ -213,5 +213,5 @@ class CombinationForm(Exact):
 
     def _floats(self) -> Vector:
         each = zip(self._shares(), self.forms, strict=True)
-        floats: Vector = sum(share * dense_floats(form) for share, form in each)  # type: ignore[assignment]  # sum() starts from the int 0
+        floats: Vector = sum(share * dense_floats(form) for share, form in each)
         return floats

@@ -29,7 +29,7 @@ FALL = 0.99
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
-def birkhoff_terms(array: Floats) -> tuple[Floats, Integers]:
+def birkhoff_terms(array: NDArray[np.floating[Any]]) -> tuple[Floats, Integers]:
     r"""Weights $\lambda_j > 0$ and permutations with $P = \sum_j \lambda_j P_j$.
 
     `permutations[j, u]` is the column in which $P_j$ has the one of its row $u$. The terms are

@@ -91,7 +91,8 @@ def _circle_law(places: int, time: float) -> Vector:
     """
     half = np.arange(places // 2 + 1)
     if places > 6.2 * math.sqrt(2 * time) and places > 2:
-        law = sum(_line_law(np.abs(half + turn * places), time) for turn in (-1, 0, 1))
+        turns = [_line_law(np.abs(half + turn * places), time) for turn in (-1, 0, 1)]
+        law = turns[0] + turns[1] + turns[2]
         back = law[1 : places - half[-1]][::-1]
         return np.concatenate((law, back))[:places]
     angles = 2 * np.pi * np.arange(places // 2 + 1) / places

@@ -24,7 +24,7 @@ class Part(NamedTuple):
     Both broadcast to (kinds, width).
     """
 
-    values: NDArray[np.float64]
+    values: NDArray[np.floating[Any]]
     counts: NDArray[Any]
 
 
@@ -77,7 +77,7 @@ class Entries:
         moved = tuple(Part(factor * part.values + constant, part.counts) for part in self.parts)
         return Entries(moved, self.repeats)
 
-    def flat(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def flat(self) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """The distinct values of the whole matrix and how often each occurs.
 
         >>> from bistochastic import Blocks

@@ -112,7 +112,7 @@ class Exact(ABC):
         array([0, 0, 1])
         """
         true = as_codes(codes, self.size)
-        return self.draw(true, as_words(words)).astype(true.dtype, copy=False)
+        return self.draw(true, as_words(words, true.size)).astype(true.dtype, copy=False)
 
     @property
     @final
@@ -277,7 +277,7 @@ def dense_floats(exact: Exact) -> NDArray[np.float64]:
     return np.array(rows)
 
 
-def dense_below(array: NDArray[np.float64]) -> tuple[float, float]:
+def dense_below(array: NDArray[np.floating[Any]]) -> tuple[float, float]:
     """Mean and least row entropy of an array multiplied out in doubles, rounded down."""
     n = len(array)
     entries = Entries((Part(array, np.ones((1, 1))),), np.ones(n, dtype=np.int64))
@@ -287,7 +287,7 @@ def dense_below(array: NDArray[np.float64]) -> tuple[float, float]:
     return _below(mean, margin), _below(least, margin)
 
 
-def dense_log_ratio(array: NDArray[np.float64]) -> float:
+def dense_log_ratio(array: NDArray[np.floating[Any]]) -> float:
     """Ln of the largest ratio within a column of such an array, rounded up."""
     low, high = array.min(axis=0), array.max(axis=0)
     if (low[high > 0] == 0).any():

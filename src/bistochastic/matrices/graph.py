@@ -97,7 +97,7 @@ class Graph(Bistochastic):
         return moved
 
     def _row_bits(self) -> Vector:
-        r"""At least $-\log_2 \sum_v p_{uv}^2 = -\log_2 (\exp(-2tL))_{uu}$, Rényi's entropy of order 2.
+        r"""At least Rényi's entropy of order 2, $-\log_2\sum_v p_{uv}^2 = -\log_2(e^{-2tL})_{uu}$.
 
         Two nodes, one of them at 0, integrate the exponential from above (Gauss–Radau).
         """

@@ -1,7 +1,7 @@
 r"""Kronecker: several columns randomised side by side, as one channel on all their combinations.
 
 $P = P_1 \otimes P_2 \otimes …$ on the product domain (Ruiz & Domingo-Ferrer 2022, definition 3).
-Bits and epsilon add exactly, and nothing is ever formed: a domain of 10^12 cells is an ordinary one.
+Bits and epsilon add exactly, and nothing is ever formed: 10^12 cells are an ordinary domain.
 """
 
 import math
@@ -66,7 +66,7 @@ class Kronecker(Bistochastic):
 
     def entry(self, u: ArrayLike, v: ArrayLike) -> Vector:
         pairs = zip(self.factors, self.digits(u), self.digits(v), strict=True)
-        return math.prod((factor.entry(i, j) for factor, i, j in pairs), start=np.float64(1))
+        return reduce(np.multiply, (factor.entry(i, j) for factor, i, j in pairs))
 
     def matvec(self, x: ArrayLike) -> Vector:
         return self._along_axes(as_line(x, self.size), [factor.matvec for factor in self.factors])
@@ -78,7 +78,8 @@ class Kronecker(Bistochastic):
 
     def diagonal(self) -> Vector:
         guard_line(self.size, "This diagonal")
-        return reduce(np.kron, (factor.diagonal() for factor in self.factors))
+        diagonals = [factor.diagonal() for factor in self.factors]
+        return reduce(lambda left, right: np.kron(left, right), diagonals)
 
     def entries(self) -> Entries:
         return reduce(_product, (factor.entries() for factor in self.factors))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import MatrixError
 from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector, refuse_singular
-from bistochastic.matrices.checks import as_line, as_size, guard_line
+from bistochastic.matrices.checks import as_line, as_number, as_size, guard_line
 from bistochastic.matrices.entries import Entries, Part
 from bistochastic.matrices.exact import Exact, bits_below, log_up, units
 from bistochastic.matrices.words import Words, uniform_below
@@ -38,7 +38,7 @@ class Mixture(Bistochastic):
 
     def __post_init__(self) -> None:
         n = as_size(self.n, "Mixture")
-        truth = float(self.truth)
+        truth = as_number(self.truth, "Mixture.truth")
         if not 0 <= truth <= 1:
             raise MatrixError(f"Mixture needs 0 <= truth <= 1; got truth={self.truth!r}.")
         if n == 1 and truth != 1:
@@ -151,13 +151,14 @@ def _form(matrix: Mixture, word_bits: int) -> "tuple[MixtureForm, int]":
     """Truth and lie in whole units, rounded towards secrecy, and how many entries vanished.
 
     One word decides both whether to lie and which lie, unless the n-1 lies are so thin that their
-    rounding would show on the diagonal: then a second word chooses the lie.
+    rounding would show, in themselves or on the diagonal: then a second word chooses the lie.
     """
     n, whole = matrix.n, 1 << word_bits
     truth = units(matrix.truth, word_bits)
     round_lie = math.ceil if matrix.truth * n >= 1 else math.floor
     lie = round_lie((whole - truth) / (n - 1)) if n > 1 else 0
-    staged = (whole - (n - 1) * lie) >> (word_bits // 2) < n <= whole and n > 2
+    thin = 0 < lie < 1 << (word_bits // 4) or (whole - (n - 1) * lie) >> (word_bits // 2) < n
+    staged = thin and 2 < n <= whole
     if not staged:
         form = MixtureForm(n, whole - (n - 1) * lie, lie, whole, word_bits, staged=False)
     else:

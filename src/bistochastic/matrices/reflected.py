@@ -1,8 +1,8 @@
 r"""Reflected: a random step along ordered codes, thrown back at both ends.
 
-$p_{uv} = g_{u-v} + g_{u+v+1}$, where g is a symmetric step law on the circle of 2n places: walk that
-circle, then fold it in half. The cosine transform diagonalises all of them, so nothing costs more
-than O(n log n); and a whole-number g folds into a whole-number bistochastic matrix.
+$p_{uv} = g_{u-v} + g_{u+v+1}$, where g is a symmetric step law on the circle of 2n places: walk
+that circle, then fold it in half. The cosine transform diagonalises all of them, so nothing costs
+more than O(n log n); and a whole-number g folds into a whole-number bistochastic matrix.
 """
 
 import math

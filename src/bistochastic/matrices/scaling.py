@@ -7,11 +7,8 @@ would crawl, Newton's method on the dual takes over.
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from bistochastic.errors import SupportError
-from bistochastic.matrices.assignment import in_some_matching
+from bistochastic.matrices.assignment import require_total_support
 from bistochastic.matrices.checks import as_square
 from bistochastic.matrices.dual import column_sums, descend, exponential, log_sums
 
@@ -242,28 +239,3 @@ def sinkhorn_array(array: ArrayLike) -> Floats:
     with np.errstate(divide="ignore"):
         log_kernel = np.log(square)
     return scaled(log_kernel)[0]
-
-
-def require_total_support(support: NDArray[np.bool_]) -> None:
-    """Refuse a support that no bistochastic matrix has."""
-    for axis, line in ((1, "Row"), (0, "Column")):
-        empty = ~support.any(axis=axis)
-        if empty.any():
-            raise SupportError(
-                f"{line} {int(np.argmax(empty))} holds only zeros; every row and column needs a "
-                f"positive entry to be scaled to sum one."
-            )
-    columns = maximum_bipartite_matching(csr_array(support), perm_type="column")
-    if (columns < 0).any():
-        raise SupportError(
-            f"The positive entries allow no perfect matching: only {int((columns >= 0).sum())} of "
-            f"{columns.size} rows find a column of their own. Make more entries positive."
-        )
-    stray = support & ~in_some_matching(support, columns)
-    if stray.any():
-        row, column = np.unravel_index(int(np.argmax(stray)), stray.shape)
-        raise SupportError(
-            f"{int(stray.sum())} positive entries lie in no perfect matching, the first at row "
-            f"{row}, column {column}, so no bistochastic scaling exists. Set them to zero, or make "
-            f"more entries positive."
-        )

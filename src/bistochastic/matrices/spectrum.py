@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from bistochastic.errors import SingularMatrixError
@@ -15,7 +14,7 @@ __all__ = ["dense_condition", "inverse_norm", "plausible"]
 SMALL = 512  # below this a dense decomposition is quicker than asking for vectors
 
 
-def dense_condition(array: NDArray[np.float64]) -> float:
+def dense_condition(array: Vector) -> float:
     """The 2-norm condition number of an array; ∞ where rounding alone explains its inverse."""
     values = np.linalg.svd(array, compute_uv=False)
     rounding = np.finfo(np.float64).eps * len(array) * values[0]
@@ -29,7 +28,11 @@ def inverse_norm(matrix: Channel, solve: Callable[[Vector], Vector]) -> float:
     """
     if matrix.size <= SMALL:
         return dense_condition(matrix.to_dense())
-    operator = LinearOperator((matrix.size, matrix.size), matvec=solve, dtype=np.float64)
+
+    def undo(y: Vector) -> Vector:
+        return plausible(matrix, solve(y.ravel()), y)
+
+    operator = LinearOperator((matrix.size, matrix.size), matvec=undo, dtype=np.float64)
     start = np.cos(np.arange(matrix.size) ** 1.5)  # fixed, and orthogonal to no smooth mode
     try:
         value = eigsh(operator, k=1, which="LM", v0=start, tol=1e-6, return_eigenvectors=False)

@@ -101,7 +101,8 @@ def invariant(channel: Channel, prior: ArrayLike) -> Stochastic:
     r"""The channel that keeps a given distribution: $\pi^\top R = \pi^\top$.
 
     First the given channel, then its own posterior under the prior, drawn back:
-    $r_{uw} = \sum_v p_{uv}\,p_{wv}\pi_w/\lambda_v$ (Gouweleeuw, Kooiman, Willenborg & de Wolf 1998).
+    $r_{uw} = \sum_v p_{uv}\,p_{wv}\pi_w/\lambda_v$ (Gouweleeuw, Kooiman, Willenborg & de Wolf
+    1998).
 
     >>> import numpy as np
     >>> from bistochastic import Mixture

@@ -358,7 +358,7 @@ class TaxonomyForm(Exact):
         for node, above in enumerate(tree.parent):
             share = Fraction(self.decides[node], int(tree.count[node]))
             shared.append(share + (shared[above] if above >= 0 else 0))
-        homes = {}
+        homes: dict[int, int] = {}
         for place, home in enumerate(tree.home):
             homes.setdefault(int(home), place)
         low = shared[_last_common(tree)]
@@ -394,9 +394,9 @@ class TaxonomyForm(Exact):
         last = np.array([min(end, whole) - 1 if end else 0 for end in ends], dtype=np.uint64)
         none = np.array([end == 0 for end in ends])
         chosen = np.full(place.shape, -1, dtype=np.int64)
-        node = tree.home[place]
-        while (node >= 0).any():  # a higher node has lower words, so the last match is the highest
-            decides = (node >= 0) & (first <= last[node]) & ~none[node]
-            chosen = np.where(decides, node, chosen)
-            node = np.where(node >= 0, tree.parent[node], -1)
+        above = tree.home[place]
+        while (above >= 0).any():  # a higher node has lower words, so the last match is the highest
+            decides = (above >= 0) & (first <= last[above]) & ~none[above]
+            chosen = np.where(decides, above, chosen)
+            above = np.where(above >= 0, tree.parent[above], -1)
         return chosen

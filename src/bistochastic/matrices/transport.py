@@ -113,7 +113,7 @@ def plan_with_bits(distances: ArrayLike, bits: float) -> TemperedPlan:
     if bits >= math.log2(n) - ROOM:
         return TemperedPlan(np.full((n, n), 1 / n), math.inf)
     warm = Warm(best.reduced)
-    trial = least_temperature(warm.plan_at, bits, guess(best.reduced, bits))
+    trial = least_temperature(warm.plan_at, bits, guess(best, bits))
     return TemperedPlan(trial.plan, math.exp(trial.log_temperature))
 
 
@@ -123,10 +123,14 @@ def floor_kernel(best: Assignment) -> Floats:
     return np.where(kept, 0.0, -np.inf)
 
 
-def guess(reduced: Floats, bits: float) -> float:
-    """A temperature at which some of the rows, each normalised alone, carry the bits."""
-    some = reduced[:: max(1, reduced.shape[0] // GUESS_ROWS)]
-    some = some - some.min(axis=1, keepdims=True)
+def guess(best: Assignment, bits: float) -> float:
+    """A temperature at which some of the rows, each normalised alone, carry the bits.
+
+    Their costs are those of swapping two rows' columns, which do not depend on the prices.
+    """
+    exchanges = best.reduced[:, best.columns]
+    step = max(1, exchanges.shape[0] // GUESS_ROWS)
+    some = (exchanges[::step] + exchanges[:, ::step].T) / 2
     largest = float(some.max())
     low, high = math.log(largest) - 18.0, math.log(largest) + 15.0
     for _ in range(20):

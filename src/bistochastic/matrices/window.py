@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 
 from bistochastic.errors import MatrixError
 from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector
-from bistochastic.matrices.checks import as_line, as_size, guard_line
+from bistochastic.matrices.checks import as_line, as_number, as_size, guard_line
 from bistochastic.matrices.entries import Entries, Part
 from bistochastic.matrices.exact import Exact, bits_below, log_up
 from bistochastic.matrices.spectrum import inverse_norm, plausible
@@ -40,7 +40,7 @@ class Window(Bistochastic):
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", as_size(self.n, "Window"))
         width = self.width
-        if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 0:
+        if as_number(width, "Window.width") < 0 or int(width) != width:
             raise MatrixError(f"Window needs a whole width >= 0; got {width!r}.")
         object.__setattr__(self, "width", int(width))
 
@@ -140,6 +140,8 @@ class Window(Bistochastic):
     def _solved(self, line: Vector) -> Vector:
         """Solve through prefix sums, then once more for what rounding left over."""
         first = _undo_window(self, line)
+        if not np.isfinite(first).all():
+            return first
         return first + _undo_window(self, line - self.matvec(first))
 
 

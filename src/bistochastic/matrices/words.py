@@ -20,7 +20,7 @@ Unsigned = NDArray[np.uint64]
 class Words(Protocol):
     """Uniform words for each cell of a column."""
 
-    def __call__(self, draw: int, attempt: int, cells: NDArray[Any] | None) -> Unsigned:
+    def __call__(self, draw: int, attempt: int, cells: NDArray[Any] | None, /) -> Unsigned:
         """The words of one draw: of all cells, or of those whose positions are given."""
 
 
@@ -28,7 +28,7 @@ class Words(Protocol):
 class FixedWords:
     """Words laid out beforehand, one line per draw; there is no second attempt."""
 
-    def __init__(self, words: ArrayLike) -> None:
+    def __init__(self, words: ArrayLike, cells: int) -> None:
         lines = np.asarray(words)
         if lines.dtype != np.uint64 or lines.ndim not in (1, 2):
             raise ExactnessError(
@@ -36,6 +36,8 @@ class FixedWords:
                 f"got {lines.dtype} of shape {lines.shape}."
             )
         self._lines = lines.reshape(1, -1) if lines.ndim == 1 else lines
+        if self._lines.shape[1] != cells:
+            raise ExactnessError(f"There are {cells} codes but {self._lines.shape[1]} words.")
 
     def __call__(self, draw: int, attempt: int, cells: NDArray[Any] | None) -> Unsigned:
         """The laid-out words, or a refusal where they have run out."""
@@ -52,9 +54,9 @@ class FixedWords:
         return line if cells is None else line[cells]
 
 
-def as_words(words: Words | ArrayLike) -> Words:
-    """A source of words, from one or from an array of them."""
-    return words if callable(words) else FixedWords(words)
+def as_words(words: Words | ArrayLike, cells: int) -> Words:
+    """A source of words, from one or from an array of them that fits the cells."""
+    return words if callable(words) else FixedWords(words, cells)
 
 
 def shifted(words: Words, by: int) -> Words:
