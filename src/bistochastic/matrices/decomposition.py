@@ -1,6 +1,7 @@
 r"""The decomposition of Birkhoff and von Neumann: $P = \sum_j \lambda_j P_j$ over permutations."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from bistochastic.errors import SupportError
 
 __all__ = ["birkhoff_terms"]
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.int64]
 
 # Cells are whole multiples of 1 / GRID: subtracting them is exact, so a cell that is used up is
@@ -29,7 +30,7 @@ FALL = 0.99
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
-def birkhoff_terms(array: NDArray[np.floating[Any]]) -> tuple[Floats, Integers]:
+def birkhoff_terms(array: Floats) -> tuple[Floats, Integers]:
     r"""Weights $\lambda_j > 0$ and permutations with $P = \sum_j \lambda_j P_j$.
 
     `permutations[j, u]` is the column in which $P_j$ has the one of its row $u$. The terms are

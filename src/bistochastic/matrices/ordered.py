@@ -27,6 +27,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 LN2 = math.log(2.0)
+LARGEST_DECADE = 250  # of a distance, so that temperatures stay within floating point
 
 
 @final
@@ -56,8 +57,8 @@ def ordered_plan(
     >>> bool(np.exp(2 * potentials[0] + log_profile[0]) > 0.7)
     True
     """
-    require_power(power)
     n = as_size(n, "An ordered plan")
+    require_power(power, n)
     if not temperature >= 0:
         raise MatrixError(f"A plan needs a temperature of at least 0; got {temperature!r}.")
     if temperature == 0:
@@ -94,10 +95,10 @@ def ordered_plan_with_bits(n: int, bits: float, power: float = 2.0) -> OrderedPl
     >>> round(ordered_bits(plan).distortion, 4)
     1.3885
     """
-    require_power(power)
     n = as_size(n, "An ordered plan")
+    require_power(power, n)
     require_bits(bits, n)
-    if bits <= 0:
+    if min(bits, math.log2(n) - ROOM) <= 0:
         return ordered_plan(n, 0.0, power)
     if bits >= math.log2(n) - ROOM:
         return ordered_plan(n, math.inf, power)
@@ -119,10 +120,16 @@ def guess(n: int, bits: float, power: float) -> float:
     """
     shape = math.log2(2 * math.gamma(1 + 1 / power)) + math.log2(math.e) / power
     limit = power * (math.log2(n) - shape + 1)
-    return 2.0 ** min(max(power * (bits - shape), -6.0), max(limit, 0.0))
+    exponent = min(max(power * (bits - shape), -6.0), max(limit, 0.0))
+    return math.exp(LN2 * exponent)
 
 
-def require_power(power: float) -> None:
-    """Refuse a power that makes no distance."""
+def require_power(power: float, n: int) -> None:
+    """Refuse a power that makes no distance, or one beyond floating point."""
     if not 0 < power < math.inf:
         raise MatrixError(f"An ordered plan needs a power above 0, and finite; got {power!r}.")
+    if power * math.log10(n) > LARGEST_DECADE:
+        raise MatrixError(
+            f"The distance |u-v|^{power!r} of {n} ranks exceeds 1e{LARGEST_DECADE}. Use a smaller "
+            f"power: the plan is hardly different from that of a window."
+        )

@@ -1,4 +1,4 @@
-r"""Bistochastic scaling: row and column factors that make every line of a positive matrix sum to one.
+r"""Bistochastic scaling: row and column factors that make every line of a matrix sum to one.
 
 Everything works on logarithms, $P_{uv} = \exp(L_{uv} + f_u + g_v)$, so that entries from 1e-300 to
 1e300 meet in one matrix. Alternating normalisation (Sinkhorn and Knopp, 1967) comes first; where it
@@ -22,6 +22,7 @@ MOST_BLOCKS = 6  # of such rounds, before a Newton step is the cheaper way
 WIDE = 10.0  # a spread of logarithms that alternation and Newton's method manage unprepared
 COARSE = 1e-4  # the defect asked of a mere start; a looser one would cost more steps later
 SETTLED = 0.05  # the defect at which a start that was given is taken for a good one
+LEAST_SUM = 1e-250  # of a row or column that alternation may divide by
 RELAXATION = 2 / 3  # the exponent of the symmetric step, see `symmetric_rounds`
 
 
@@ -36,8 +37,8 @@ def scale(
     the potentials are large.
 
     >>> f, g = scale(np.log([[1.0, 2.0], [3.0, 4.0]]))
-    >>> float(np.exp(np.log(2.0) + f[0] + g[1]).round(6))
-    0.550510
+    >>> float(np.exp(np.log(2.0) + f[0] + g[1]).round(4))
+    0.5505
     """
     log_kernel = np.asarray(log_kernel, dtype=np.float64)
     if np.array_equal(log_kernel, log_kernel.T):
@@ -116,13 +117,18 @@ def symmetric_rounds(matrix: Floats, tolerance: float) -> tuple[Floats, float, f
     lefts = []
     for _ in range(ROUNDS):
         sums = factors * (matrix @ factors)
-        if not (np.isfinite(sums) & (sums > 0)).all():
+        if not tame(sums):
             return factors, np.inf, 1.0
         lefts.append(float(np.abs(sums - 1).max()))
         if lefts[-1] <= tolerance:
             break
         factors *= sums**-RELAXATION
     return factors, lefts[-1], rate_of(lefts)
+
+
+def tame(sums: Floats) -> bool:
+    """Whether sums can be divided by without leaving the range of floating point."""
+    return bool((sums > LEAST_SUM).all() and (sums < 1 / LEAST_SUM).all())
 
 
 def rate_of(lefts: list[float]) -> float:
@@ -141,39 +147,47 @@ def hopeless(left: float, rate: float, tolerance: float) -> bool:
 def scale_general(log_kernel: Floats, start: Potentials | None, tolerance: float) -> Potentials:
     """Scale any kernel: alternation where it is quick, else by way of its flatter powers."""
     row_potentials, column_potentials, left = alternate(log_kernel, start, tolerance)
-    if start is not None and not np.isfinite(left):
-        return scale_general(log_kernel, None, tolerance)  # the start was of no use
     if left <= tolerance:
         return row_potentials, column_potentials
-    warm = start is not None and left <= SETTLED
-    if not warm and spread(log_kernel) > WIDE:
+    if start is not None and left > SETTLED:
+        return scale_general(log_kernel, None, tolerance)  # the start was of no use
+    if start is None and spread(log_kernel) > WIDE:
         row_potentials, column_potentials = approach(log_kernel)
     rest = apply(log_kernel, row_potentials, column_potentials)
     more_rows, more_columns = descend(rest, tolerance)
     return row_potentials + more_rows, column_potentials + more_columns
 
 
-def approach(log_kernel: Floats) -> Potentials | None:
+def approach(log_kernel: Floats) -> Potentials:
     """Good starting potentials for a kernel of wide range, from those of its roots.
 
-    The 2^k-th roots of the entries span a small range for some k. From there one squares the
-    entries at each stage: the potentials double, nearly, and the trend of their error is followed.
+    The 2^k-th roots of the entries span a small range for some k. From there the entries are
+    squared stage by stage.
     """
     halvings = int(np.ceil(np.log2(spread(log_kernel) / WIDE)))
+    latest = settle(log_kernel / 2.0**halvings, None)
     earlier: Potentials | None = None
-    start: Potentials | None = None
-    for halving in range(halvings, 0, -1):
-        kernel = log_kernel / 2.0**halving
-        rows, columns, left = alternate(kernel, start, COARSE)
-        if left > COARSE:
-            more_rows, more_columns = descend(apply(kernel, rows, columns), COARSE)
-            rows, columns = rows + more_rows, columns + more_columns
-        if earlier is None:
-            start = (2 * rows, 2 * columns)
-        else:
-            start = (3 * rows - 2 * earlier[0], 3 * columns - 2 * earlier[1])
-        earlier = (rows, columns)
-    return start
+    for halving in range(halvings - 1, 0, -1):
+        start = squared(latest, earlier)
+        earlier, latest = latest, settle(log_kernel / 2.0**halving, start)
+    return squared(latest, earlier)
+
+
+def settle(log_kernel: Floats, start: Potentials | None) -> Potentials:
+    """Potentials good enough to start the next stage."""
+    rows, columns, left = alternate(log_kernel, start, COARSE)
+    if left <= COARSE:
+        return rows, columns
+    more_rows, more_columns = descend(apply(log_kernel, rows, columns), COARSE)
+    return rows + more_rows, columns + more_columns
+
+
+def squared(latest: Potentials, earlier: Potentials | None) -> Potentials:
+    """Potentials of the squared entries: twice the latest, nearly, plus the trend of the error."""
+    rows, columns = latest
+    if earlier is None:
+        return 2 * rows, 2 * columns
+    return 3 * rows - 2 * earlier[0], 3 * columns - 2 * earlier[1]
 
 
 def alternate(
@@ -205,14 +219,14 @@ def rounds(matrix: Floats, tolerance: float) -> tuple[Floats, Floats, float, flo
     lefts = []
     for _ in range(ROUNDS):
         row_sums = matrix @ columns
-        if not (np.isfinite(row_sums) & (row_sums > 0)).all():
+        if not tame(row_sums):
             return rows, columns, np.inf, 1.0
         lefts.append(float(np.abs(rows * row_sums - 1).max()))
         if len(lefts) > 1 and lefts[-1] <= tolerance:
             break
         rows = 1 / row_sums
         sums = rows @ matrix
-        if not (sums > 0).all():
+        if not tame(sums):
             return rows, columns, np.inf, 1.0
         columns = 1 / sums
     return rows, columns, lefts[-1], rate_of(lefts)

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from bistochastic.errors import SingularMatrixError
 from bistochastic.matrices.base import HOPELESS, Channel, Vector
 
-__all__ = ["dense_condition", "inverse_norm", "plausible"]
+__all__ = ["dense_condition", "inverse_norm", "lost_pivot", "plausible"]
 
 SMALL = 512  # below this a dense decomposition is quicker than asking for vectors
 
@@ -44,6 +44,12 @@ def inverse_norm(matrix: Channel, solve: Callable[[Vector], Vector]) -> float:
             return math.inf
     norm = float(np.abs(value).max())
     return norm if norm < HOPELESS else math.inf
+
+
+def lost_pivot(pivots: Vector) -> bool:
+    """Whether elimination met a pivot that is nothing but rounding."""
+    sizes = np.abs(pivots)
+    return bool(sizes.min() <= 16 * np.finfo(np.float64).eps * sizes.max())
 
 
 def plausible(matrix: Channel, solution: Vector, given: Vector) -> Vector:

@@ -1,8 +1,11 @@
-"""The temperature that gives a wanted uncertainty: a bracketing search that reuses what it solved."""
+"""The temperature that gives the bits that were asked for, by a bracketing search."""
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
+
+from bistochastic.errors import TargetError
 
 __all__ = ["ROOM", "Trial", "least_temperature"]
 
@@ -47,7 +50,8 @@ def least_temperature(
         log_temperature = proposal(seen, low, high)
         if low is not None and high is not None and closed(low, high, log_temperature):
             break
-    assert high is not None  # the caller has checked that the target can be reached
+    if high is None:
+        raise TargetError(f"No temperature was found that gives {bits!r} bits. Ask for fewer.")
     return high
 
 
@@ -59,7 +63,7 @@ def closed(low: Trial[Plan], high: Trial[Plan], between: float) -> bool:
 def proposal(
     seen: list[tuple[float, float]], low: Trial[Plan] | None, high: Trial[Plan] | None
 ) -> float:
-    """Where to look next: by interpolation, inside the bracket, halving it when progress is slow."""
+    """Where to look next: by interpolation, or in the middle of the bracket if that is slow."""
     here = seen[-1][0]
     wanted = interpolated(seen[-3:])
     if low is None or high is None:
@@ -79,7 +83,7 @@ def proposal(
 def interpolated(points: list[tuple[float, float]]) -> float | None:
     """Inverse interpolation through the last two or three trials, where they rise."""
     ordered = sorted(points)
-    if len(ordered) < 2 or any(b[1] <= a[1] for a, b in zip(ordered, ordered[1:], strict=False)):
+    if len(ordered) < 2 or any(b[1] <= a[1] for a, b in pairwise(ordered)):
         return None
     total = 0.0
     for x, y in ordered:

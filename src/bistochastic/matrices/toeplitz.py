@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-from bistochastic.errors import SupportError
+from bistochastic.errors import MatrixError, SupportError
 
 __all__ = ["LEAST_LOG", "convolve", "scale_toeplitz", "truncated"]
 
@@ -86,22 +86,25 @@ def scale_toeplitz(log_profile: Floats, n: int, *, start: Floats | None = None) 
     [1.0, 1.0, 1.0]
     """
     profile = truncated(log_profile, n)
+    if (np.diff(profile) > 0).any():
+        raise MatrixError(
+            f"The profile rises at lag {int(np.argmax(np.diff(profile) > 0)) + 1}. Give one that "
+            f"does not increase with the distance, or scale the whole matrix."
+        )
     offset = float(profile[0])
     weights = np.exp(profile - offset)
     reach = 2 * int(np.searchsorted(-weights, -1e-20)) + 2
     model = max(LEAST_MODEL, 2 * next_power(reach))
-    potentials = solve(weights[:n], n, start) if 2 * model > n else None
-    while potentials is None:
+    while 2 * model <= n:
         short = solve(weights[:model], model, None)
         middle = short[model // 4 : -(model // 4)]
         if float(np.ptp(middle)) <= FLAT:
+            inner = np.full(n - model, middle.mean())
             ends = model // 2
-            inner = np.full(n - 2 * ends, middle.mean())
-            potentials = np.concatenate((short[:ends], inner, short[ends:]))
-        else:
-            model *= 2
-            potentials = solve(weights[:n], n, start) if 2 * model > n else None
-    return potentials - offset / 2
+            return np.concatenate((short[:ends], inner, short[ends:])) - offset / 2
+        model *= 2
+    whole = None if start is None else start + offset / 2
+    return solve(weights, n, whole) - offset / 2
 
 
 def next_power(number: int) -> int:
@@ -112,10 +115,8 @@ def next_power(number: int) -> int:
 def solve(weights: Floats, n: int, start: Floats | None) -> Floats:
     """The symmetric iteration on n ranks, kept a mirror image of itself."""
     multiply = convolution(weights, n)
-    if start is None:
-        factors = 1 / np.sqrt(multiply(np.ones(n)))
-    else:
-        factors = np.exp(start)
+    factors = 1 / np.sqrt(multiply(np.ones(n))) if start is None else np.exp(start)
+    factors = (factors + factors[::-1]) / 2
     best, left, idle = factors, np.inf, 0
     for _ in range(MOST_ROUNDS):
         sums = factors * multiply(factors)
@@ -130,8 +131,8 @@ def solve(weights: Floats, n: int, start: Floats | None) -> Floats:
         factors = (factors + factors[::-1]) / 2
     if left > LARGEST_DEFECT:
         raise SupportError(
-            f"The scaling came to a halt with a row sum {left:.3g} away from one. Give a profile "
-            f"that does not increase with the distance."
+            f"The scaling came to a halt with a row sum {left:.3g} away from one. Scale the whole "
+            f"matrix instead."
         )
     potentials: Floats = np.log(best)
     return potentials

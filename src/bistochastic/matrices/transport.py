@@ -101,14 +101,14 @@ def plan_with_bits(distances: ArrayLike, bits: float) -> TemperedPlan:
 
     >>> plan, temperature = plan_with_bits([[0.0, 1.0], [1.0, 0.0]], 0.5)
     >>> round(mean_bits(plan), 12), round(temperature, 6)
-    (0.5, 0.480463)
+    (0.5, 0.478364)
     """
     costs = as_distances(distances)
     n = costs.shape[0]
     require_bits(bits, n)
     best = assign(costs)
     floor = scaled(floor_kernel(best))[0]
-    if bits <= mean_bits(floor):
+    if min(bits, math.log2(n) - ROOM) <= mean_bits(floor):
         return TemperedPlan(floor, 0.0)
     if bits >= math.log2(n) - ROOM:
         return TemperedPlan(np.full((n, n), 1 / n), math.inf)

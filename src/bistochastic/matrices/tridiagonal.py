@@ -13,14 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 from bistochastic.errors import MatrixError
-from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector
+from bistochastic.matrices.base import HOPELESS, Bistochastic, Truthfulness, Vector
 from bistochastic.matrices.checks import as_line, as_numbers, frozen, guard_line
 from bistochastic.matrices.entries import Entries, Part
 from bistochastic.matrices.exact import Exact, Extremes, bits_below, largest_log_ratio
-from bistochastic.matrices.spectrum import inverse_norm, plausible
+from bistochastic.matrices.spectrum import dense_condition, inverse_norm, plausible
 from bistochastic.matrices.words import Words
 
 __all__ = ["Tridiagonal"]
+
+SUSPECT = 1e-9  # a relative pivot below which the condition number is worth estimating
 
 
 @final
@@ -122,18 +124,28 @@ class Tridiagonal(Bistochastic):
         return TridiagonalForm(weights, sure, word_bits), vanished
 
     def _solved(self, line: Vector) -> Vector:
-        if self.size == 1:
-            return line.copy()
-        *_, solution, failed = lapack.dgtsv(self.alphas, self.diagonal(), self.alphas, line)
-        if failed:
+        if self.size <= 3:  # too short for LAPACK's factors
+            array = self.to_dense()
+            lost = math.isinf(dense_condition(array))
+            return np.full_like(line, np.inf) if lost else np.linalg.solve(array, line)
+        *factors, failed = lapack.dgttrf(self.alphas, self.diagonal(), self.alphas)
+        pivots = np.abs(factors[1])
+        if failed or pivots.min() < SUSPECT * pivots.max() and _hopeless(factors):
             return np.full_like(line, np.inf)
-        answer: Vector = solution
-        return answer
+        solution: Vector = lapack.dgttrs(*factors, line)[0]
+        return solution
 
     def _sides(self, u: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """The probabilities of the step down and of the step up from each position."""
         padded = np.concatenate(([0.0], self.alphas, [0.0]))
         return padded[u], padded[u + 1]
+
+
+def _hopeless(factors: list[Any]) -> bool:
+    """Whether the matrix is singular up to rounding, by LAPACK's estimate of its condition."""
+    reciprocal, _ = lapack.dgtcon(*factors, 1.0)
+    size = factors[1].size
+    return bool(reciprocal * HOPELESS < 64 * math.sqrt(size))
 
 
 def _entries(left: Vector, stay: Vector, right: Vector) -> Entries:

@@ -19,7 +19,7 @@ from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector
 from bistochastic.matrices.checks import as_line, as_number, as_size, guard_line
 from bistochastic.matrices.entries import Entries, Part
 from bistochastic.matrices.exact import Exact, bits_below, log_up
-from bistochastic.matrices.spectrum import inverse_norm, plausible
+from bistochastic.matrices.spectrum import inverse_norm, lost_pivot, plausible
 from bistochastic.matrices.words import Words
 
 __all__ = ["Window"]
@@ -139,10 +139,18 @@ class Window(Bistochastic):
 
     def _solved(self, line: Vector) -> Vector:
         """Solve through prefix sums, then once more for what rounding left over."""
-        first = _undo_window(self, line)
+        if not self.width or self.n == 1:
+            return line.copy()
+        try:
+            borders = splu(_border_system(self))
+        except RuntimeError:  # a pivot that is exactly zero
+            return np.full_like(line, np.inf)
+        if lost_pivot(borders.U.diagonal()):
+            return np.full_like(line, np.inf)
+        first = _undo_window(self, borders, line)
         if not np.isfinite(first).all():
             return first
-        return first + _undo_window(self, line - self.matvec(first))
+        return first + _undo_window(self, borders, line - self.matvec(first))
 
 
 def _window_sums(line: Vector, width: int) -> Vector:
@@ -165,63 +173,69 @@ def _window_sums(line: Vector, width: int) -> Vector:
     return sums
 
 
-def _undo_window(matrix: Window, y: Vector) -> Vector:
-    r"""X with Px = y, through the prefix sums $X_k = x_0 + … + x_{k-1}$, in O(n + w).
+# Undoing a window. Written in the prefix sums X_k = x_0 + … + x_{k-1}, row u says
+#     X_high - X_low + missing·(X_{u+1} - X_u) = span·y_u.
+# An interior row misses nothing: it only links two sums a span apart. So every X is known up to the
+# sum at the head of its residue class, and what remains is a sparse system for those few sums, made
+# of the border rows alone: O(n + w) in all.
 
-    Row u says $X_{high} - X_{low} + missing·(X_{u+1} - X_u) = span·y_u$. An interior row only links
-    two sums a span apart, so each X is known up to the sum of its residue class; what remains is a
-    sparse system for those few, in the border rows alone.
-    """
-    n, span, width = matrix.n, matrix.span, matrix.width
-    columns = y.reshape(n, -1) * span
-    classes = span if n >= span else n + 1
-    known = _chained(columns[width : n - width] if n >= span else columns[:0], n, span)
-    border = np.arange(n) if n < span else np.append(np.arange(width), np.arange(n - width, n))
-    low, high = matrix.edges(border)
-    missing = matrix.missing(border).astype(np.float64)
-    system, right = _border_system(border, low, high, missing, known, columns, classes)
-    sums = np.zeros((classes, columns.shape[1]))
-    try:
-        sums[1:] = splu(system[:, 1:].tocsc()).solve(right)  # X_0 is an empty sum
-    except RuntimeError:
-        return np.full_like(y, np.inf)
-    prefix = known + sums[np.arange(n + 1) % classes]
+
+def _undo_window(matrix: Window, borders: Any, y: Vector) -> Vector:
+    """The x with Px = y, given the factors of the border system."""
+    n, classes = matrix.n, _classes(matrix)
+    columns = y.reshape(n, -1) * matrix.span
+    known = _chained(matrix, columns)
+    border, terms = _border_terms(matrix)
+    right = columns[border]
+    for position, weight in terms:
+        right = right - weight[:, None] * known[position]
+    heads = np.zeros((classes, columns.shape[1]))
+    heads[1:] = borders.solve(right)  # X_0 is an empty sum
+    prefix = known + heads[np.arange(n + 1) % classes]
     result: Vector = np.diff(prefix, axis=0).reshape(y.shape)
     return result
 
 
-def _chained(interior: Vector, n: int, span: int) -> Vector:
-    """Each prefix sum relative to the first one of its residue class, from the interior rows."""
+def _classes(matrix: Window) -> int:
+    """How many prefix sums are not linked to an earlier one by an interior row."""
+    return matrix.span if matrix.n >= matrix.span else matrix.n + 1
+
+
+def _chained(matrix: Window, columns: Vector) -> Vector:
+    """Each prefix sum relative to the head of its residue class, from the interior rows."""
+    n, span, width = matrix.n, matrix.span, matrix.width
+    interior = columns[width : n - width] if n >= span else columns[:0]
     steps = -(-(n + 1) // span)
-    chain = np.zeros((steps * span, interior.shape[1]))
-    chain[span : span + interior.shape[0]] = interior
+    chain = np.zeros((steps * span, columns.shape[1]))
+    chain[span : span + len(interior)] = interior
     summed: Vector = chain.reshape(steps, span, -1).cumsum(axis=0).reshape(chain.shape)
     return summed[: n + 1]
 
 
-def _border_system(
-    border: NDArray[np.int64],
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-    missing: Vector,
-    known: Vector,
-    columns: Vector,
-    classes: int,
-) -> tuple[Any, Vector]:
-    """The border rows as a sparse system for the sum of each residue class."""
-    terms = ((high, 1.0), (low, -1.0), (border + 1, missing), (border, -missing))
-    row = np.arange(border.size)
-    right = columns[border].copy()
-    data, where, rows = [], [], []
-    for position, factor in terms:
-        weights = np.broadcast_to(factor, border.shape)
-        right -= weights[:, None] * known[position]
-        data.append(weights)
-        where.append(position % classes)
-        rows.append(row)
-    shape = (border.size, classes)
-    triples = (np.concatenate(data), (np.concatenate(rows), np.concatenate(where)))
-    return sparse.csc_matrix(triples, shape=shape), right
+def _border_terms(
+    matrix: Window,
+) -> tuple[NDArray[np.int64], list[tuple[NDArray[np.int64], Vector]]]:
+    """The rows whose window is cut, and which prefix sums each adds up with which weights."""
+    n, width = matrix.n, matrix.width
+    if n < matrix.span:
+        border = np.arange(n)
+    else:
+        border = np.append(np.arange(width), np.arange(n - width, n))
+    low, high = matrix.edges(border)
+    missing = matrix.missing(border).astype(np.float64)
+    ones = np.ones(border.size)
+    return border, [(high, ones), (low, -ones), (border + 1, missing), (border, -missing)]
+
+
+def _border_system(matrix: Window) -> Any:
+    """The border rows as a sparse system for the head of each residue class but X_0."""
+    border, terms = _border_terms(matrix)
+    rows = np.tile(np.arange(border.size), len(terms))
+    classes = _classes(matrix)
+    where = np.concatenate([position for position, _ in terms]) % classes
+    weights = np.concatenate([weight for _, weight in terms])
+    system = sparse.csc_matrix((weights, (rows, where)), shape=(border.size, classes))[:, 1:]
+    return system.tocsc()
 
 
 @final

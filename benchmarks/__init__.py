@@ -1,0 +1,1 @@
+"""Times, each beside a direct definition or a floor measured in the same run."""
