@@ -26,7 +26,7 @@ lint: .venv/lint.stamp  ## format, style, types and the direction of imports
 	$(BIN)/lint-imports
 
 docs: .venv/docs.stamp  ## the documentation, into site/
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "Open site/index.html in a browser."
 
 bench: .venv/bench.stamp  ## times, judged as ratios within one run

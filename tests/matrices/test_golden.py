@@ -113,7 +113,7 @@ def test_diffusion_betas(time, beta):
     ("temperature", "beta", "distortion"),
     [
         (1, 0.3984074424396686, 0.461022936288),
-        (3, 0.5929720632231426, 1.334654962520),
+        (3, 0.5929220632231425, 1.334654962520),
         (10, 0.7838564705857012, 4.050205548575),
     ],
 )
@@ -122,9 +122,7 @@ def test_optimal_betas(temperature, beta, distortion):
     ordered = bs.optimal(ordered=12, temperature=temperature)
     dense = bs.optimal(SQUARES, temperature=temperature)
     for matrix in (ordered, dense):
-        if temperature != 3:
-            assert close(matrix.beta, beta)
-        assert matrix.beta == pytest.approx(beta, abs=1e-4)
+        assert close(matrix.beta, beta)
         assert bs.distortion(matrix, SQUARES) == pytest.approx(distortion, abs=1e-11)
     assert ordered.distortion == pytest.approx(distortion, abs=1e-11)
 

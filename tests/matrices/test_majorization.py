@@ -32,6 +32,11 @@ def mixing(n, seed):
     return sum(weight * np.eye(n)[rng.permutation(n)] for weight in weights)
 
 
+def assume_precise(p):
+    """Leave out vectors so small that their products are no longer right to some digits."""
+    assume(not p.any() or np.abs(p).max() > 1e-280)
+
+
 def scale(*several):
     """The greatest absolute value: what errors are measured by."""
     return max(float(np.abs(values).max()) for values in several)
@@ -59,6 +64,7 @@ def entropy(p):
 @given(vectors, seeds)
 def test_bistochastic_matrices_only_lower(p, seed):
     """A vector majorizes what any bistochastic matrix makes of it."""
+    assume_precise(p)
     assert majorizes(p, mixing(len(p), seed).T @ p)
 
 
@@ -66,6 +72,7 @@ def test_bistochastic_matrices_only_lower(p, seed):
 @given(vectors, seeds)
 def test_what_is_lower_is_reached(p, seed):
     """Whatever p majorizes is p times some bistochastic matrix, here constructed."""
+    assume_precise(p)
     assert_transfers(p, mixing(len(p), seed).T @ p)
 
 
@@ -194,8 +201,8 @@ def test_what_is_not_lower_is_refused():
         ([1.0], 1.0, "q must be one vector; got shape"),
         ([1.0, np.nan], [1.0, 0.0], "p holds 1 entries that are NaN or infinite"),
         ([1.0, 0.0], [np.inf, -np.inf], "q holds 2 entries that are NaN or infinite"),
-        ([1.0, "two"], [1.0, 2.0], "p must hold numbers only"),
-        ([[1.0], [1.0, 2.0]], [1.0], "p must hold numbers only"),
+        ([1.0, "two"], [1.0, 2.0], "p must hold real numbers only"),
+        ([[1.0], [1.0, 2.0]], [1.0], "p must hold real numbers only"),
     ],
 )
 def test_incomparable_vectors_are_refused(call, p, q, text):

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+from scipy.sparse.csgraph import (
+    NegativeCycleError,
+    bellman_ford,
+    connected_components,
+    maximum_bipartite_matching,
+)
 
 from bistochastic.errors import SupportError
 
@@ -18,8 +23,9 @@ __all__ = ["Assignment", "assign", "in_some_matching", "require_total_support"]
 
 Floats = NDArray[np.float64]
 
-SLACK = 1e-13  # of the range of the costs: a price that could still fall by less is final
 TIGHT = 1e-12  # of the range of the costs: a reduced cost below this is a zero
+SLACK = 0.2  # of the least reduced cost that is no zero: what prices may be off
+LINKS = 16  # exchanges of each row that are looked at first
 
 
 @final
@@ -61,22 +67,57 @@ def prices(costs: Floats, columns: NDArray[Any]) -> tuple[Floats, Floats]:
     """What each row and each column adds to the cost: shortest paths along exchanges.
 
     Giving u the column of w instead of its own costs `step[u, w]` more; a column's price is the
-    least total of any chain of such exchanges that ends there. Chains are extended from the
-    cheapest column on, so a few sweeps settle them.
+    least total of any chain of such exchanges that ends there. Few exchanges matter, so chains run
+    over the cheapest ones first, and over those that the prices found turn out to break.
     """
-    n = costs.shape[0]
-    own = costs[np.arange(n), columns]
+    own = costs[np.arange(costs.shape[0]), columns]
     step = costs[:, columns] - own[:, None]
-    price = np.zeros(n)
-    for _ in range(n):
-        before = price.copy()
-        for u in np.argsort(before):
-            np.minimum(price, price[u] + step[u], out=price)
-        if float((before - price).max()) <= tolerance(costs) * SLACK / TIGHT:
+    np.fill_diagonal(step, np.inf)
+    # Each exchange is made a little dearer, lest rounding turn a free cycle into a gain.
+    slack = SLACK * tolerance(costs)
+    links = cheapest(step)
+    while True:
+        try:
+            price = chains(step + slack, links)
+        except NegativeCycleError:
+            slack *= 4
+            continue
+        broken = np.subtract.outer(price, price).T - step
+        broken[broken <= 2 * slack] = -np.inf
+        if np.isneginf(broken).all():
             break
-    column_prices = np.empty(n)
+        links |= cheapest(-broken)
+    column_prices = np.empty_like(price)
     column_prices[columns] = price
     return own - price, column_prices
+
+
+def cheapest(step: Floats) -> NDArray[np.bool_]:
+    """The few least finite entries of each row."""
+    links = np.isfinite(step)
+    if step.shape[0] > LINKS:
+        least = np.argpartition(step, LINKS, axis=1)[:, :LINKS]
+        chosen = np.zeros_like(links)
+        np.put_along_axis(chosen, least, True, axis=1)
+        links &= chosen
+    return links
+
+
+def chains(step: Floats, links: NDArray[np.bool_]) -> Floats:
+    """The least total of a chain of linked exchanges to each end, from any beginning."""
+    n = step.shape[0]
+    unit = float(np.abs(step[links]).max(initial=0.0)) or 1.0  # the search works to absolute 1e-15
+    rows, ends = np.nonzero(links)
+    # One more node, the beginning of all chains, is linked to every other at the price of one unit.
+    graph = csr_array(
+        (
+            np.concatenate((step[links] / unit, np.ones(n))),
+            (np.concatenate((rows, np.full(n, n))), np.concatenate((ends, np.arange(n)))),
+        ),
+        shape=(n + 1, n + 1),
+    )
+    totals: Floats = bellman_ford(graph, directed=True, indices=n)[:n]
+    return (totals - 1) * unit
 
 
 def tolerance(costs: Floats) -> float:

@@ -81,7 +81,7 @@ def calibrate(
         power: For "optimal" on ordered codes.
 
     >>> calibrate("mixture", 12, beta=0.6).truth.__round__(6)
-    0.641735
+    0.648595
     >>> calibrate("blocks", 12, beta=0.5).sizes
     array([4, 4, 4])
     """

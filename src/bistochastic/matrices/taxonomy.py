@@ -108,7 +108,7 @@ class Taxonomy(Bistochastic):
     >>> animals = {"cat": "mammal", "dog": "mammal", "eagle": "bird", "mammal": "animal",
     ...            "bird": "animal"}
     >>> Taxonomy(animals, time=1.0).row(0).round(3)
-    array([0.56 , 0.229, 0.211])
+    array([0.462, 0.327, 0.211])
     """
 
     parents: Mapping[Hashable, Hashable]

@@ -130,7 +130,7 @@ class Tridiagonal(Bistochastic):
             return np.full_like(line, np.inf) if lost else np.linalg.solve(array, line)
         *factors, failed = lapack.dgttrf(self.alphas, self.diagonal(), self.alphas)
         pivots = np.abs(factors[1])
-        if failed or pivots.min() < SUSPECT * pivots.max() and _hopeless(factors):
+        if failed or (pivots.min() < SUSPECT * pivots.max() and _hopeless(factors)):
             return np.full_like(line, np.inf)
         solution: Vector = lapack.dgttrs(*factors, line)[0]
         return solution

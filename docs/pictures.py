@@ -1,0 +1,114 @@
+"""The pictures of the structure pages: a matrix as an SVG, with the numbers it stands for."""
+
+import html
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import bistochastic as bs
+
+__all__ = ["PICTURES", "figure", "gallery", "numbers", "svg"]
+
+WORK = {
+    "health": "services", "teaching": "services", "hospitality": "services",
+    "services": "work", "land": "work",
+    "nurse": "health", "midwife": "health", "doctor": "health",
+    "teacher": "teaching", "lecturer": "teaching",
+    "cook": "hospitality", "waiter": "hospitality", "baker": "hospitality",
+    "porter": "hospitality",
+    "farmer": "land", "fisher": "land", "forester": "land",
+}  # fmt: skip
+SHUFFLED = [7, 2, 11, 4, 0, 9, 1, 5, 10, 3, 8, 6]
+SLIDE = [(u + 1) % 12 for u in range(12)]
+STEPS = np.subtract.outer(np.arange(12), np.arange(12))
+SLOPE = np.exp(np.where(STEPS > 0, -1.6 * STEPS, 0.7 * STEPS))
+
+# Each as code, which the caption shows, so that nobody has to guess what the picture is of.
+PICTURES = {
+    "mixture": "bs.calibrate('mixture', 12, beta=0.6)",
+    "circulant": "bs.Circulant([0.4, 0.25, 0.15, 0.1, *[0] * 6, 0.05, 0.05])",
+    "tridiagonal": "bs.Tridiagonal([0.25] * 11)",
+    "window": "bs.Window(12, 3)",
+    "blocks": "bs.Blocks([3, 4, 5])",
+    "permutation": "bs.Permutation(SHUFFLED)",
+    "diffusion": "bs.diffusion(cycle=12, time=1)",
+    "reflected": "bs.diffusion(path=12, time=1)",
+    "taxonomy": "bs.Taxonomy(WORK, time=0.5)",
+    "ordered": "bs.optimal(ordered=12, beta=0.6)",
+    "dense": "bs.sinkhorn(SLOPE)",
+    "stochastic": "bs.invariant(bs.Mixture(12, truth=0.7), np.arange(1, 13) / 78)",
+    "birkhoff": "bs.Birkhoff([0.5, 0.3, 0.2], [range(12), SLIDE, SHUFFLED])",
+    "kronecker": "bs.Kronecker(bs.Blocks([1, 2]), bs.Mixture(4, truth=0.7))",
+    "composed": "bs.Blocks([4, 4, 4]) @ bs.Window(12, 1)",
+    "combination": "bs.Combination([0.6, 0.4], [bs.Window(12, 1), bs.Permutation(SHUFFLED)])",
+    "ergodic": "bs.Blocks([3, 4, 5]).ergodic(0.02)",
+}
+
+
+def matrix(name: str) -> bs.Channel:
+    """The matrix of a picture."""
+    made = eval(PICTURES[name])  # the table above, nothing else
+    assert isinstance(made, bs.Channel)
+    return made
+
+
+def svg(channel: bs.Channel, label: str, *, axes: bool = True) -> str:
+    """A matrix as squares whose area is the probability, rows true and columns reported."""
+    array, side = channel.to_dense(), 18
+    n, margin = len(array), 14 if axes else 2
+    extent = n * side
+    parts = [
+        f'<svg viewBox="0 0 {extent + margin + 2} {extent + margin + 2}" role="img" '
+        f'aria-label="{html.escape(label)}">',
+        f'<rect class="frame" x="{margin}" y="{margin}" width="{extent}" height="{extent}"/>',
+    ]
+    if axes:
+        middle = margin + extent / 2
+        parts.append(f'<text x="{middle}" y="9" text-anchor="middle">reported v →</text>')
+        parts.append(
+            f'<text x="9" y="{middle}" text-anchor="middle" '
+            f'transform="rotate(-90 9 {middle})">← true u</text>'
+        )
+    for u, v in zip(*np.nonzero(array > 1e-4), strict=True):
+        edge = side * math.sqrt(array[u, v])
+        inset = margin + (side - edge) / 2
+        parts.append(
+            f'<rect class="cell" x="{inset + v * side:.2f}" y="{inset + u * side:.2f}" '
+            f'width="{edge:.2f}" height="{edge:.2f}"/>'
+        )
+    return "".join(parts) + "</svg>"
+
+
+def numbers(channel: bs.Channel) -> Iterator[tuple[str, str]]:
+    """What the matrix of a picture costs and gives."""
+    truth = channel.truthfulness
+    yield "bits", f"{channel.bits:.3f} of {channel.max_bits:.3f}"
+    yield "beta", f"{channel.beta:.3f}"
+    yield "least row bits", f"{channel.min_row_bits:.3f}"
+    yield "epsilon", "∞, no limit" if math.isinf(channel.epsilon) else f"{channel.epsilon:.3f}"
+    yield "told true, least and mean", f"{truth.min:.1%}, {truth.mean:.1%}"
+    undo = "cannot be undone" if channel.singular else f"× {channel.condition:.3g}"
+    yield "error when undone", undo
+    yield "words a cell", str(channel.exact().draws)
+
+
+def figure(name: str) -> str:
+    """The picture of a structure beside its numbers, as HTML on one line."""
+    channel = matrix(name)
+    rows = "".join(f"<tr><th>{what}</th><td>{much}</td></tr>" for what, much in numbers(channel))
+    code = html.escape(PICTURES[name], quote=False)
+    picture = svg(channel, f"A {name} matrix of 12 categories")
+    return (
+        f'<figure class="matrix">{picture}<figcaption><code>{code}</code>'
+        f'<table class="numbers">{rows}</table></figcaption></figure>'
+    )
+
+
+def gallery() -> str:
+    """All pictures, each a link to its page."""
+    links = (
+        f'<a href="{name}.html">{svg(matrix(name), name, axes=False)}<br>{name}</a>'
+        for name in PICTURES
+    )
+    return f'<div class="gallery">{"".join(links)}</div>'

@@ -1,0 +1,107 @@
+"""Pages say what is so: their code runs, every public name has a place, every source is listed."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import bistochastic as bs
+from docs import pictures
+from tests.pages import ROOT, blocks, run
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+STRUCTURES = sorted(page.stem for page in (DOCS / "structures").glob("*.md"))
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+CITATION = re.compile(r"\b([A-ZÀ-Þ][\w’]+)\)?,? ((?:19|20)\d\d)\b")
+
+
+def name_of(path) -> str:
+    """How a page or a source is called in the output of the tests."""
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
+def test_the_code_of_a_page_runs(page):
+    """Every block of Python runs, in order, and prints what is shown below it.
+
+    Where fresh words are drawn the tolerance is nine standard errors or more: below 1e-18.
+    """
+    run(page)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_code_escapes(page):
+    """Every fence on a page is Python that is run, its output, a plan of files or a command."""
+    fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(fences) % 2 == 0
+    assert set(fences[::2]) <= {"python", "text", "console"}
+    assert fences.count("python") == len(blocks(page))
+
+
+@pytest.mark.parametrize("name", bs.__all__)
+def test_every_public_name_has_a_page(name):
+    """Each public name is documented on exactly one page."""
+    mark = re.compile(rf"^::: bistochastic\.{name}$", re.MULTILINE)
+    where = [page.name for page in PAGES if mark.search(page.read_text(encoding="utf-8"))]
+    assert len(where) == 1
+
+
+def test_every_page_is_in_the_navigation():
+    """No page is written and then not found."""
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    missing = [page for page in PAGES if f"{page.relative_to(DOCS).as_posix()}\n" not in navigation]
+    assert missing == []
+
+
+def test_every_structure_page_has_its_picture():
+    """A page, a picture and a mark that puts one on the other, for every structure."""
+    assert sorted([*pictures.PICTURES, "index"]) == STRUCTURES
+    for name in pictures.PICTURES:
+        page = (DOCS / "structures" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"<!-- picture: {name} -->" in page
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_a_picture_is_of_its_matrix(name):
+    """A square for each entry that can be seen, its area the probability."""
+    channel = pictures.matrix(name)
+    assert channel.size == 12
+    drawing = ET.fromstring(pictures.svg(channel, name))
+    squares = [element for element in drawing if element.get("class") == "cell"]
+    array = channel.to_dense()
+    assert len(squares) == (array > 1e-4).sum()
+    area = sum(float(square.get("width", 0)) ** 2 for square in squares) / 18**2
+    assert area == pytest.approx(12, rel=5e-3)
+
+
+def test_every_citation_is_listed():
+    """Who is cited by name and year in a docstring or on a page stands in the references."""
+    references = (DOCS / "references.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^\*\*(.+?)\.\*\*", references, re.MULTILINE)
+    cited = {
+        found
+        for path in [*SOURCES, *PAGES]
+        if path.name != "references.md"
+        for found in CITATION.findall(path.read_text(encoding="utf-8"))
+    }
+    assert ("Warner", "1965") in cited
+    missing = [
+        (name, year)
+        for name, year in sorted(cited)
+        if not any(name in entry and year in entry for entry in entries)
+    ]
+    assert missing == []
+
+
+def test_every_entry_of_the_references_is_cited():
+    """What nobody cites is not in the list."""
+    references = (DOCS / "references.md").read_text(encoding="utf-8")
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in [*SOURCES, *PAGES]
+        if path.name != "references.md"
+    ]
+    for entry in re.findall(r"^\*\*(.+?)\.\*\*", references, re.MULTILINE):
+        *_, last = re.findall(r"[A-ZÀ-Þ]\w+", entry)
+        assert any(last in text for text in texts), entry
