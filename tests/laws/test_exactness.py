@@ -124,7 +124,7 @@ def test_stochastic_rows_sum_exactly(channel, word_bits):
     assert Decimal(form.epsilon) >= epsilon(rows)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(structures(st.integers(1, 6)), st.sampled_from([8, 16]))
 def test_sampling_over_all_words_gives_the_integer_row(matrix, word_bits):
     """Exhaustively: each report occurs for exactly as many words as its weight says."""

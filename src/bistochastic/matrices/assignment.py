@@ -39,7 +39,7 @@ class Assignment(NamedTuple):
 
 
 def assign(costs: Floats) -> Assignment:
-    """Solve the assignment problem of finite costs, or of costs with +inf for "never".
+    """Solve the assignment problem of finite costs.
 
     >>> assign(np.array([[4.0, 1.0], [2.0, 3.0]])).columns.tolist()
     [1, 0]
@@ -48,12 +48,7 @@ def assign(costs: Floats) -> Assignment:
     if not costs.diagonal().any() and not (costs < 0).any():
         # It is free to stay and nothing earns, so no price is needed.
         return Assignment(np.arange(n), np.zeros(n), np.zeros(n), costs)
-    try:
-        columns = linear_sum_assignment(costs)[1]
-    except ValueError:
-        raise SupportError(
-            "The positive entries allow no perfect matching. Make more entries positive."
-        ) from None
+    columns = linear_sum_assignment(costs)[1]
     row_prices, column_prices = prices(costs, columns)
     if np.array_equal(costs, costs.T):
         # The transposed prices are as good, so their mean is; it keeps the reduced costs symmetric.
@@ -72,6 +67,10 @@ def prices(costs: Floats, columns: NDArray[Any]) -> tuple[Floats, Floats]:
     """
     own = costs[np.arange(costs.shape[0]), columns]
     step = costs[:, columns] - own[:, None]
+    # Chains are short, and which exchanges are cheap is plain, once columns that cost everybody
+    # more are priced roughly; if costs are nothing but prices, this already is all.
+    rough = step.mean(axis=0)
+    step += np.subtract.outer(rough, rough)
     np.fill_diagonal(step, np.inf)
     # Each exchange is made a little dearer, lest rounding turn a free cycle into a gain.
     slack = SLACK * tolerance(costs)
@@ -87,6 +86,7 @@ def prices(costs: Floats, columns: NDArray[Any]) -> tuple[Floats, Floats]:
         if np.isneginf(broken).all():
             break
         links |= cheapest(-broken)
+    price += rough
     column_prices = np.empty_like(price)
     column_prices[columns] = price
     return own - price, column_prices
@@ -122,9 +122,8 @@ def chains(step: Floats, links: NDArray[np.bool_]) -> Floats:
 
 def tolerance(costs: Floats) -> float:
     """The reduced cost that cannot be told from zero in floating point."""
-    finite = costs[np.isfinite(costs)]
-    largest = float(np.abs(finite).max())
-    return TIGHT * float(np.ptp(finite)) + 8 * float(np.finfo(np.float64).eps) * largest
+    largest = float(np.abs(costs).max())
+    return TIGHT * float(np.ptp(costs)) + 8 * float(np.finfo(np.float64).eps) * largest
 
 
 def in_some_matching(support: NDArray[np.bool_], columns: NDArray[Any]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ here once, is final, and is never overridden.
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,11 @@ class Truthfulness(NamedTuple):
 
     min: float
     mean: float
+
+    @classmethod
+    def of(cls, diagonal: Vector) -> Self:
+        """Both numbers of a diagonal."""
+        return cls(float(diagonal.min()), float(diagonal.mean()))
 
 
 class Channel(ABC):

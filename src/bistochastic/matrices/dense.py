@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import ExactnessError, NotBistochasticError
 from bistochastic.matrices.alias import AliasTable
-from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector, refuse_singular
+from bistochastic.matrices.base import (
+    Bistochastic,
+    Channel,
+    Truthfulness,
+    Vector,
+    refuse_singular,
+)
 from bistochastic.matrices.checks import SUM_TOLERANCE, as_line, as_square
 from bistochastic.matrices.entries import Entries, Part
 from bistochastic.matrices.exact import DEFECT, Exact, Extremes, bits_below, largest_log_ratio
@@ -19,14 +25,74 @@ from bistochastic.matrices.scaling import sinkhorn_array
 from bistochastic.matrices.spectrum import dense_condition
 from bistochastic.matrices.words import Words
 
-__all__ = ["Dense", "TableForm", "sinkhorn", "transfer"]
+__all__ = ["Arrayed", "Dense", "TableForm", "sinkhorn", "transfer"]
 
 ROUNDABLE = 1000  # the largest dense matrix that controlled rounding is made for
 
 
+class Arrayed(Channel):
+    """What any channel answers that is simply an array."""
+
+    __slots__ = ()
+
+    array: Vector
+
+    @property
+    @final
+    def size(self) -> int:
+        return len(self.array)
+
+    @final
+    def entry(self, u: ArrayLike, v: ArrayLike) -> Vector:
+        return self.array[np.asarray(u), np.asarray(v)]
+
+    @final
+    def matvec(self, x: ArrayLike) -> Vector:
+        return self.array @ as_line(x, self.size)
+
+    @final
+    def solve(self, y: ArrayLike) -> Vector:
+        line = as_line(y, self.size)
+        refuse_singular(self)
+        return np.linalg.solve(self.array, line)
+
+    @final
+    def diagonal(self) -> Vector:
+        return self.array.diagonal().copy()
+
+    @final
+    def entries(self) -> Entries:
+        return dense_entries(self.array)
+
+    @property
+    @final
+    def bits(self) -> float:
+        return self.entries().bits
+
+    @property
+    @final
+    def min_row_bits(self) -> float:
+        return self.entries().min_row_bits
+
+    @property
+    @final
+    def epsilon(self) -> float:
+        return column_log_ratio(self.array.min(axis=0), self.array.max(axis=0))
+
+    @property
+    @final
+    def truthfulness(self) -> Truthfulness:
+        return Truthfulness.of(self.diagonal())
+
+    @property
+    @final
+    def condition(self) -> float:
+        return dense_condition(self.array)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Dense(Bistochastic):
+class Dense(Arrayed, Bistochastic):
     """Any square array whose rows and columns sum to one.
 
     >>> Dense([[0.7, 0.3], [0.3, 0.7]]).truthfulness
@@ -42,50 +108,8 @@ class Dense(Bistochastic):
         object.__setattr__(self, "array", square)
 
     @property
-    def size(self) -> int:
-        return len(self.array)
-
-    @property
     def T(self) -> Self:
         return type(self)(self.array.T)
-
-    def entry(self, u: ArrayLike, v: ArrayLike) -> Vector:
-        return self.array[np.asarray(u), np.asarray(v)]
-
-    def matvec(self, x: ArrayLike) -> Vector:
-        return self.array @ as_line(x, self.size)
-
-    def solve(self, y: ArrayLike) -> Vector:
-        line = as_line(y, self.size)
-        refuse_singular(self)
-        return np.linalg.solve(self.array, line)
-
-    def diagonal(self) -> Vector:
-        return self.array.diagonal().copy()
-
-    def entries(self) -> Entries:
-        return dense_entries(self.array)
-
-    @property
-    def bits(self) -> float:
-        return self.entries().bits
-
-    @property
-    def min_row_bits(self) -> float:
-        return self.entries().min_row_bits
-
-    @property
-    def epsilon(self) -> float:
-        return column_log_ratio(self.array.min(axis=0), self.array.max(axis=0))
-
-    @property
-    def truthfulness(self) -> Truthfulness:
-        diagonal = self.diagonal()
-        return Truthfulness(float(diagonal.min()), float(diagonal.mean()))
-
-    @property
-    def condition(self) -> float:
-        return dense_condition(self.array)
 
     def integers(self, word_bits: int) -> "tuple[TableForm, int]":
         refuse_unroundable(self.array, "Dense")

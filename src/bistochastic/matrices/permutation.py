@@ -70,8 +70,7 @@ class Permutation(Bistochastic):
 
     @property
     def truthfulness(self) -> Truthfulness:
-        stays = self.diagonal()
-        return Truthfulness(float(stays.min()), float(stays.mean()))
+        return Truthfulness.of(self.diagonal())
 
     @property
     def condition(self) -> float:

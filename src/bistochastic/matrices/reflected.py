@@ -113,8 +113,7 @@ class Reflected(Bistochastic):
 
     @property
     def truthfulness(self) -> Truthfulness:
-        diagonal = self.diagonal()
-        return Truthfulness(float(diagonal.min()), float(diagonal.mean()))
+        return Truthfulness.of(self.diagonal())
 
     @property
     def condition(self) -> float:

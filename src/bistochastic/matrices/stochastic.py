@@ -7,26 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bistochastic.errors import MatrixError
-from bistochastic.matrices.base import Channel, Truthfulness, Vector, refuse_singular
+from bistochastic.matrices.base import Channel, Vector, refuse_singular
 from bistochastic.matrices.checks import SUM_TOLERANCE, as_line, as_square, probabilities
-from bistochastic.matrices.dense import (
-    TableForm,
-    column_log_ratio,
-    dense_entries,
-    refuse_sums,
-    refuse_unroundable,
-)
-from bistochastic.matrices.entries import Entries
+from bistochastic.matrices.dense import Arrayed, TableForm, refuse_sums, refuse_unroundable
 from bistochastic.matrices.exact import DEFECT
 from bistochastic.matrices.rounding import round_stochastic, vanished
-from bistochastic.matrices.spectrum import dense_condition
 
 __all__ = ["Stochastic", "invariant"]
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Stochastic(Channel):
+class Stochastic(Arrayed):
     """Any square array whose rows sum to one; its columns need not, so it can lower uncertainty.
 
     >>> Stochastic([[1, 0], [1, 0]]).epsilon
@@ -40,55 +32,13 @@ class Stochastic(Channel):
         refuse_sums(square, axis=1, name="Stochastic", tolerance=SUM_TOLERANCE)
         object.__setattr__(self, "array", square)
 
-    @property
-    def size(self) -> int:
-        return len(self.array)
-
-    def entry(self, u: ArrayLike, v: ArrayLike) -> Vector:
-        return self.array[np.asarray(u), np.asarray(v)]
-
-    def matvec(self, x: ArrayLike) -> Vector:
-        return self.array @ as_line(x, self.size)
-
     def rmatvec(self, x: ArrayLike) -> Vector:
         return self.array.T @ as_line(x, self.size)
-
-    def solve(self, y: ArrayLike) -> Vector:
-        line = as_line(y, self.size)
-        refuse_singular(self)
-        return np.linalg.solve(self.array, line)
 
     def rsolve(self, y: ArrayLike) -> Vector:
         line = as_line(y, self.size)
         refuse_singular(self)
         return np.linalg.solve(self.array.T, line)
-
-    def diagonal(self) -> Vector:
-        return self.array.diagonal().copy()
-
-    def entries(self) -> Entries:
-        return dense_entries(self.array)
-
-    @property
-    def bits(self) -> float:
-        return self.entries().bits
-
-    @property
-    def min_row_bits(self) -> float:
-        return self.entries().min_row_bits
-
-    @property
-    def epsilon(self) -> float:
-        return column_log_ratio(self.array.min(axis=0), self.array.max(axis=0))
-
-    @property
-    def truthfulness(self) -> Truthfulness:
-        diagonal = self.diagonal()
-        return Truthfulness(float(diagonal.min()), float(diagonal.mean()))
-
-    @property
-    def condition(self) -> float:
-        return dense_condition(self.array)
 
     def integers(self, word_bits: int) -> tuple[TableForm, int]:
         refuse_unroundable(self.array, "Stochastic")

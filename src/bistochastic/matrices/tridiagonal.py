@@ -111,8 +111,7 @@ class Tridiagonal(Bistochastic):
 
     @property
     def truthfulness(self) -> Truthfulness:
-        diagonal = self.diagonal()
-        return Truthfulness(float(diagonal.min()), float(diagonal.mean()))
+        return Truthfulness.of(self.diagonal())
 
     @property
     def condition(self) -> float:
