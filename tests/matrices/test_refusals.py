@@ -189,6 +189,12 @@ def test_singular_channels_refuse_to_be_undone(matrix):
         (lambda: bs.Tridiagonal([0.2]).exact(max_epsilon=1.0), "above the 1.0 asked for"),
         (lambda: bs.identity(3).exact(max_epsilon=5), "integers have epsilon inf, above the 5"),
         (lambda: bs.identity(3).exact(word_bits=65), "Words have 8 to 64 bits; got 65"),
+        (lambda: bs.identity(300).exact(word_bits=8), "8-bit words cannot tell 300 categories"),
+        (lambda: bs.identity(3).ergodic(1e-25).exact(), "positive entries are too small"),
+        (
+            lambda: bs.Combination([1 - 1e-25, 1e-25], [bs.identity(2), bs.secrecy(2)]).exact(),
+            "positive entries are too small",
+        ),
         (lambda: bs.Ordered(5000, temperature=1e9).exact(), "its integer form needs"),
     ],
 )
@@ -219,8 +225,35 @@ def test_words_that_do_not_fit_are_refused():
         bs.secrecy(3).exact().sample(codes, np.full(2, 2**64 - 1, dtype=np.uint64))
     with pytest.raises(bs.MatrixError, match="1 codes lie outside"):
         form.sample(np.array([0, 3]), np.zeros(2, dtype=np.uint64))
+    with pytest.raises(bs.MatrixError, match=r"a single column; got shape \(1, 2\)"):
+        form.sample(codes[None, :], np.zeros(2, dtype=np.uint64))
     with pytest.raises(bs.ExactnessError, match="2 codes but 3 words"):
         form.sample(codes, np.zeros(3, dtype=np.uint64))
+
+
+def test_reports_fit_their_type():
+    """Reports keep the type of the codes, or the least one that holds every report."""
+    words = np.array([2**64 - 1, 2**63], dtype=np.uint64)
+    wide = bs.Mixture(1000, truth=0.1).exact()
+    assert wide.sample(np.array([0, 1], dtype=np.uint8), words).dtype == np.uint16
+    assert wide.sample(np.array([0, 1], dtype=np.uint8), words)[0] == 999
+    assert wide.sample(np.array([0, 1], dtype=np.int64), words).dtype == np.int64
+    assert bs.Mixture(200, truth=0.1).exact().sample(np.int8([0, 1]), words).dtype == np.uint8
+    assert bs.Mixture(3, truth=0.1).exact().sample(np.int8([0, 1]), words).dtype == np.int8
+
+
+def test_an_empty_column_has_an_empty_report():
+    """No codes, no words, no reports, for every kind of form."""
+    nothing = np.zeros(0, dtype=np.int16)
+    for matrix in (
+        bs.Mixture(3, truth=0.5), bs.secrecy(3), bs.Blocks([2, 1]), bs.Permutation([1, 0]),
+        bs.Circulant([0.5, 0.5]), bs.Tridiagonal([0.2]), bs.Window(5, 1), bs.Dense(HALF),
+        bs.diffusion(path=4, time=1), bs.diffusion(parents={"a": "r", "b": "r"}, time=1),
+        bs.decompose(bs.Dense(HALF)), bs.Kronecker(bs.identity(2), bs.secrecy(3)),
+        bs.identity(3) @ bs.secrecy(3), bs.identity(3).ergodic(0.1),
+    ):  # fmt: skip
+        form = matrix.exact()
+        assert form.sample(nothing, np.zeros((form.draws, 0), dtype=np.uint64)).size == 0
 
 
 def test_structures_are_frozen():

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bistochastic.errors import ExactnessError, MatrixError
 
-__all__ = ["AliasTable", "sums_to_unit"]
+__all__ = ["AliasTable", "chosen_by", "sums_to_unit"]
 
 Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -210,6 +210,15 @@ class AliasTable:
         return bool(
             np.array_equal(drawn[: self.size], weights) and sums_to_unit(weights, self.word_bits)
         )
+
+
+def chosen_by(weights: Words, sure: int, word_bits: int) -> AliasTable | None:
+    """The proved table of one distribution, or none where a single outcome is certain."""
+    if sure >= 0:
+        return None
+    table = AliasTable.build(weights, word_bits=word_bits)
+    table.certify()
+    return table
 
 
 def _slot_bits(n: int) -> int:

@@ -67,14 +67,15 @@ def prices(costs: Floats, columns: NDArray[Any]) -> tuple[Floats, Floats]:
     """
     own = costs[np.arange(costs.shape[0]), columns]
     step = costs[:, columns] - own[:, None]
-    # Chains are short, and which exchanges are cheap is plain, once columns that cost everybody
-    # more are priced roughly; if costs are nothing but prices, this already is all.
+    np.fill_diagonal(step, np.inf)
+    links = cheapest(step)
+    # If costs are nothing but prices, what a column costs on average already is its price.
+    np.fill_diagonal(step, 0.0)
     rough = step.mean(axis=0)
     step += np.subtract.outer(rough, rough)
     np.fill_diagonal(step, np.inf)
     # Each exchange is made a little dearer, lest rounding turn a free cycle into a gain.
     slack = SLACK * tolerance(costs)
-    links = cheapest(step)
     while True:
         try:
             price = chains(step + slack, links)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bistochastic.errors import MatrixError
-from bistochastic.matrices.alias import AliasTable
+from bistochastic.matrices.alias import AliasTable, chosen_by
 from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector, refuse_singular
 from bistochastic.matrices.checks import (
     as_line,
@@ -128,7 +128,7 @@ class Birkhoff(Bistochastic):
 
     def integers(self, word_bits: int) -> "tuple[BirkhoffForm, int]":
         weights, sure = round_vector(self.weights, word_bits=word_bits)
-        form = BirkhoffForm(self, weights, sure, word_bits)
+        form = BirkhoffForm(self, weights, sure, chosen_by(weights, sure, word_bits), word_bits)
         lost = form.cells().nnz - self._merged(self.weights).nnz
         return form, abs(lost)
 
@@ -172,6 +172,7 @@ class BirkhoffForm(Exact):
     matrix: Birkhoff
     weights: NDArray[np.uint64]
     sure: int
+    table: AliasTable | None
     word_bits: int
 
     @property
@@ -214,10 +215,9 @@ class BirkhoffForm(Exact):
         return (self.weights, self.sure, self.matrix.permutations.ravel())
 
     def draw(self, codes: NDArray[Any], words: Words) -> NDArray[Any]:
-        if self.sure >= 0:
+        if self.table is None:
             return self.matrix.permutations[self.sure][codes]
-        table = AliasTable.build(self.weights, word_bits=self.word_bits)
-        return self.matrix.permutations[table.sample(None, words(0, 0, None)), codes]
+        return self.matrix.permutations[self.table.sample(None, words(0, 0, None)), codes]
 
     def cells(self) -> Any:
         """The integer matrix as a sparse one of floats."""

@@ -130,6 +130,8 @@ def as_codes(codes: ArrayLike, size: int) -> NDArray[Any]:
     array = np.asarray(codes)
     if not np.issubdtype(array.dtype, np.integer):
         raise MatrixError(f"Codes must be whole numbers; got dtype {array.dtype}.")
+    if array.ndim != 1:
+        raise MatrixError(f"Codes must be a single column; got shape {array.shape}.")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= size):
         outside = int(((array < 0) | (array > size - 1)).sum())
         raise MatrixError(f"{outside} codes lie outside 0 … {size - 1}.")

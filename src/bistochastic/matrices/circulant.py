@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
-from bistochastic.matrices.alias import AliasTable
+from bistochastic.matrices.alias import AliasTable, chosen_by
 from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector, refuse_singular
 from bistochastic.matrices.checks import as_line, guard_line, probabilities
 from bistochastic.matrices.entries import Entries, Part
@@ -88,7 +88,7 @@ class Circulant(Bistochastic):
 
     def integers(self, word_bits: int) -> "tuple[CirculantForm, int]":
         weights, sure = round_vector(self.first_row, word_bits=word_bits)
-        form = CirculantForm(weights, sure, word_bits)
+        form = CirculantForm(weights, sure, chosen_by(weights, sure, word_bits), word_bits)
         vanished = int(((self.first_row > 0) & (weights == 0)).sum()) - int(sure >= 0)
         return form, vanished * self.size
 
@@ -116,6 +116,7 @@ class CirculantForm(Exact):
 
     weights: NDArray[np.uint64]
     sure: int
+    table: AliasTable | None
     word_bits: int
 
     @property
@@ -155,9 +156,8 @@ class CirculantForm(Exact):
         return (self.weights, self.sure)
 
     def draw(self, codes: NDArray[Any], words: Words) -> NDArray[Any]:
-        if self.sure >= 0:
+        if self.table is None:
             return (codes.astype(np.int64) + self.sure) % self.size
-        table = AliasTable.build(self.weights, word_bits=self.word_bits)
-        moved = codes.astype(np.int64) + table.sample(None, words(0, 0, None))
+        moved = codes.astype(np.int64) + self.table.sample(None, words(0, 0, None))
         moved -= self.size * (moved >= self.size)
         return moved

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import MatrixError
-from bistochastic.matrices.alias import AliasTable
+from bistochastic.matrices.alias import AliasTable, chosen_by
 from bistochastic.matrices.base import (
     Bistochastic,
     Truthfulness,
@@ -127,7 +127,10 @@ class Combination(Bistochastic):
     def integers(self, word_bits: int) -> "tuple[CombinationForm, int]":
         weights, sure = round_vector(self.weights, word_bits=word_bits)
         forms, lost = zip(*(matrix.integers(word_bits) for matrix in self.matrices), strict=True)
-        return CombinationForm(weights, sure, forms, word_bits), sum(lost)
+        table = chosen_by(weights, sure, word_bits)
+        silenced = int(((self.weights > 0) & (weights == 0)).sum()) - int(sure >= 0)
+        form = CombinationForm(weights, sure, table, forms, word_bits)
+        return form, sum(lost) + silenced * self.size
 
     def _sum(self, terms: Any) -> Any:
         return sum(weight * term for weight, term in zip(self.weights, terms, strict=True))
@@ -147,6 +150,7 @@ class CombinationForm(Exact):
 
     weights: NDArray[np.uint64]
     sure: int
+    table: AliasTable | None
     forms: tuple[Exact, ...]
     word_bits: int
 
@@ -192,10 +196,9 @@ class CombinationForm(Exact):
         return (self.weights, self.sure, *(form.digest() for form in self.forms))
 
     def draw(self, codes: NDArray[Any], words: Words) -> NDArray[Any]:
-        if self.sure >= 0:
+        if self.table is None:
             return self.forms[self.sure].draw(codes, words)
-        table = AliasTable.build(self.weights, word_bits=self.word_bits)
-        winner = table.sample(None, words(0, 0, None))
+        winner = self.table.sample(None, words(0, 0, None))
         reported = np.empty(codes.shape, dtype=np.int64)
         for j, form in enumerate(self.forms):
             cells = np.flatnonzero(winner == j)

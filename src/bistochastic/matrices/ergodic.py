@@ -114,10 +114,10 @@ class Ergodic(Bistochastic):
         return self.matrix.condition / self.kept
 
     def integers(self, word_bits: int) -> "tuple[ErgodicForm, int]":
-        shares = np.array([self.kept, 1 - self.kept])
+        shares = np.array([self.kept, self.size * self.gamma])
         toss, lost = Combination(shares, (self.matrix, secrecy(self.size))).integers(word_bits)
-        revived = lost if toss.weights[1] == 0 and toss.sure != 1 else 0  # J fills every zero
-        return ErgodicForm(toss, word_bits), revived
+        lifted = toss.weights[1] > 0 or toss.sure == 1
+        return ErgodicForm(toss, word_bits), 0 if lifted else lost  # J fills every zero
 
     def _spread(self) -> float:
         """Ln of the largest over the least entry of all, which bounds every column's ratio."""

@@ -103,7 +103,9 @@ class Exact(ABC):
 
     @final
     def sample(self, codes: ArrayLike, words: Words | ArrayLike) -> NDArray[Any]:
-        """Reports for true codes: a pure function of the words, of the dtype of the codes.
+        """Reports for a column of true codes: a pure function of the words.
+
+        They have the dtype of the codes, unless that is too narrow for some report.
 
         >>> import numpy as np
         >>> from bistochastic import Mixture
@@ -112,7 +114,9 @@ class Exact(ABC):
         array([0, 0, 1])
         """
         true = as_codes(codes, self.size)
-        return self.draw(true, as_words(words, true.size)).astype(true.dtype, copy=False)
+        narrow = np.iinfo(true.dtype).max < self.size - 1
+        dtype = np.min_scalar_type(self.size - 1) if narrow else true.dtype
+        return self.draw(true, as_words(words, true.size)).astype(dtype, copy=False)
 
     @property
     @final

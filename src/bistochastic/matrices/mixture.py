@@ -14,7 +14,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bistochastic.errors import MatrixError
+from bistochastic.errors import ExactnessError, MatrixError
 from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector, refuse_singular
 from bistochastic.matrices.checks import as_line, as_number, as_size, guard_line
 from bistochastic.matrices.entries import Entries, Part
@@ -154,11 +154,13 @@ def _form(matrix: Mixture, word_bits: int) -> "tuple[MixtureForm, int]":
     rounding would show, in themselves or on the diagonal: then a second word chooses the lie.
     """
     n, whole = matrix.n, 1 << word_bits
+    if n > whole:
+        raise ExactnessError(f"{word_bits}-bit words cannot tell {n} categories apart.")
     truth = units(matrix.truth, word_bits)
     round_lie = math.ceil if matrix.truth * n >= 1 else math.floor
     lie = round_lie((whole - truth) / (n - 1)) if n > 1 else 0
     thin = 0 < lie < 1 << (word_bits // 4) or (whole - (n - 1) * lie) >> (word_bits // 2) < n
-    staged = thin and 2 < n <= whole
+    staged = thin and n > 2
     if not staged:
         form = MixtureForm(n, whole - (n - 1) * lie, lie, whole, word_bits, staged=False)
     else:

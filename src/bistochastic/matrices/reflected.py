@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
 from bistochastic.errors import ExactnessError, MatrixError
-from bistochastic.matrices.alias import AliasTable
+from bistochastic.matrices.alias import AliasTable, chosen_by
 from bistochastic.matrices.base import Bistochastic, Truthfulness, Vector, refuse_singular
 from bistochastic.matrices.bounds import AtLeast
 from bistochastic.matrices.checks import (
@@ -129,7 +129,7 @@ class Reflected(Bistochastic):
         lost = np.flatnonzero((self.steps > 0) & (weights == 0))
         nearest = int(lost.min()) if lost.size else self.size
         vanished = max(self.size - nearest, 0) * max(self.size - nearest + 1, 0)
-        return ReflectedForm(weights, word_bits), vanished
+        return ReflectedForm(weights, _folded_table(weights, word_bits), word_bits), vanished
 
     def spectrum(self) -> Vector:
         """The eigenvalues, one for each cosine wave on the codes, the constant one first."""
@@ -239,6 +239,7 @@ class ReflectedForm(Exact):
     """The step law in whole units on the circle of 2n places; folding keeps it whole."""
 
     weights: NDArray[np.uint64]
+    table: AliasTable | None
     word_bits: int
 
     @property
@@ -285,13 +286,11 @@ class ReflectedForm(Exact):
         return (self.weights,)
 
     def draw(self, codes: NDArray[Any], words: Words) -> NDArray[Any]:
-        if self.still:
+        if self.table is None:
             return codes
         n = self.size
-        reach = int(np.flatnonzero(self.weights)[-1])
-        table = AliasTable.build(_around(self.weights, reach), word_bits=self.word_bits)
-        step = table.sample(None, words(0, 0, None)).astype(np.int64)
-        place = (codes.astype(np.int64) + step - min(reach, n - 1)) % (2 * n)
+        step = self.table.sample(None, words(0, 0, None)).astype(np.int64)
+        place = (codes.astype(np.int64) + step - (self.table.size - 1) // 2) % (2 * n)
         return np.minimum(place, 2 * n - 1 - place)
 
     def _walk(self) -> Reflected:
@@ -301,8 +300,13 @@ class ReflectedForm(Exact):
         return Reflected(law)
 
 
-def _around(weights: NDArray[np.uint64], reach: int) -> NDArray[np.uint64]:
-    """The steps -reach … reach as one list; the farthest place of the circle is counted once."""
-    n = weights.size - 1
-    back = weights[1 : min(reach, n - 1) + 1][::-1]
-    return np.concatenate((back, weights[: reach + 1]))
+def _folded_table(weights: NDArray[np.uint64], word_bits: int) -> AliasTable | None:
+    """The steps -reach … reach as one choice, or none if nobody moves.
+
+    The farthest place of the circle is one place, reached by one step, not by two.
+    """
+    if not weights[1:].any():
+        return None
+    reach = int(np.flatnonzero(weights)[-1])
+    back = weights[1 : min(reach, weights.size - 2) + 1][::-1]
+    return chosen_by(np.concatenate((back, weights[: reach + 1])), -1, word_bits)
