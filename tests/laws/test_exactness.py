@@ -66,7 +66,7 @@ def sampled(form: Exact, code: int) -> list[Fraction]:
     axes = [each if draw < form.draws else each[:1] for draw in range(2)]
     words = Laid(np.array([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")]))
     shape = (axes[0].size, axes[1].size)
-    reports = form.draw(np.full(words.lines.shape[1], code), words).reshape(shape)
+    reports = form.draw(np.full(words.lines.shape[1], code), words).astype(int).reshape(shape)
     first, second = (rejected.reshape(shape) for rejected in words.rejected)
     alive = ~first.any(axis=1)
     kept = ~second[alive]
