@@ -24,7 +24,7 @@ __all__ = ["Assignment", "assign", "in_some_matching", "require_total_support"]
 Floats = NDArray[np.float64]
 
 TIGHT = 1e-12  # of the range of the costs: a reduced cost below this is a zero
-SLACK = 0.2  # of the least reduced cost that is no zero: what prices may be off
+SLACK = 2e-15  # of the range of the costs, per exchange of a chain: a few roundings
 LINKS = 16  # exchanges of each row that are looked at first
 
 
@@ -48,14 +48,20 @@ def assign(costs: Floats) -> Assignment:
     if not costs.diagonal().any() and not (costs < 0).any():
         # It is free to stay and nothing earns, so no price is needed.
         return Assignment(np.arange(n), np.zeros(n), np.zeros(n), costs)
-    columns = linear_sum_assignment(costs)[1]
-    row_prices, column_prices = prices(costs, columns)
+    offset = costs.min()
+    above = costs - offset  # a common offset would only cost digits
+    columns = linear_sum_assignment(above)[1]
+    row_prices, column_prices = prices(above, columns)
     if np.array_equal(costs, costs.T):
         # The transposed prices are as good, so their mean is; it keeps the reduced costs symmetric.
         row_prices = column_prices = (row_prices + column_prices) / 2
-    reduced = costs - (row_prices[:, None] + column_prices[None, :])
+    reduced = above - (row_prices[:, None] + column_prices[None, :])
     reduced[reduced <= tolerance(costs)] = 0.0
-    return Assignment(columns, row_prices, column_prices, reduced)
+    # The best permutation is tight by definition, even where prices were rounded along long chains.
+    reduced[np.arange(n), columns] = 0.0
+    if row_prices is column_prices:
+        reduced[columns, np.arange(n)] = 0.0
+    return Assignment(columns, row_prices + offset, column_prices, reduced)
 
 
 def prices(costs: Floats, columns: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -67,18 +73,21 @@ def prices(costs: Floats, columns: NDArray[Any]) -> tuple[Floats, Floats]:
     """
     own = costs[np.arange(costs.shape[0]), columns]
     step = costs[:, columns] - own[:, None]
+    # If costs are hardly more than prices, what a column costs on average nearly is its price.
+    rough = step.mean(axis=0)
+    rest = step + np.subtract.outer(rough, rough)
+    if np.abs(rest).mean() < 0.1 * np.abs(step).mean():
+        step = rest
+    else:
+        rough = np.zeros_like(rough)
     np.fill_diagonal(step, np.inf)
     links = cheapest(step)
-    # If costs are nothing but prices, what a column costs on average already is its price.
-    np.fill_diagonal(step, 0.0)
-    rough = step.mean(axis=0)
-    step += np.subtract.outer(rough, rough)
-    np.fill_diagonal(step, np.inf)
     # Each exchange is made a little dearer, lest rounding turn a free cycle into a gain.
-    slack = SLACK * tolerance(costs)
+    unit = float(np.ptp(costs)) or 1.0
+    slack = SLACK * unit
     while True:
         try:
-            price = chains(step + slack, links)
+            price = unit * chains((step + slack) / unit, links)
         except NegativeCycleError:
             slack *= 4
             continue
@@ -105,20 +114,22 @@ def cheapest(step: Floats) -> NDArray[np.bool_]:
 
 
 def chains(step: Floats, links: NDArray[np.bool_]) -> Floats:
-    """The least total of a chain of linked exchanges to each end, from any beginning."""
+    """The least total of a chain of linked exchanges to each end, from any beginning.
+
+    The search tells apart what differs by more than 1e-15, so steps must be of size one.
+    """
     n = step.shape[0]
-    unit = float(np.abs(step[links]).max(initial=0.0)) or 1.0  # the search works to absolute 1e-15
     rows, ends = np.nonzero(links)
-    # One more node, the beginning of all chains, is linked to every other at the price of one unit.
+    # One more node, the beginning of all chains, is linked to every other at the price of one.
     graph = csr_array(
         (
-            np.concatenate((step[links] / unit, np.ones(n))),
+            np.concatenate((step[links], np.ones(n))),
             (np.concatenate((rows, np.full(n, n))), np.concatenate((ends, np.arange(n)))),
         ),
         shape=(n + 1, n + 1),
     )
     totals: Floats = bellman_ford(graph, directed=True, indices=n)[:n]
-    return (totals - 1) * unit
+    return totals - 1
 
 
 def tolerance(costs: Floats) -> float:
