@@ -3,6 +3,7 @@
 from bistochastic.errors import (
     BistochasticError,
     ExactnessError,
+    MaskingError,
     MatrixError,
     NotBistochasticError,
     SingularMatrixError,
@@ -50,6 +51,7 @@ __all__ = [
     "Exact",
     "ExactnessError",
     "Kronecker",
+    "MaskingError",
     "MatrixError",
     "Mixture",
     "NotBistochasticError",

@@ -9,7 +9,12 @@ r"""Everything the package can say no with, as one tree.
     │   ├── SupportError                     zeros stand where no scaling or matching can avoid them
     │   └── TooLargeError                    the answer would need an array of the whole matrix
     ├── TargetError            (ValueError)  a privacy target no parameter of the family reaches
-    └── ExactnessError         (ValueError)  integers cannot hold what was declared
+    ├── MaskingError           (ValueError)  a column that cannot be masked as asked
+    ├── ExactnessError         (ValueError)  integers cannot hold what was declared
+    ├── KeystreamError         (ValueError)  a key, scope, row or record that has no words
+    │   └── KeyFileError                     a key file that is missing, damaged or open to others
+    ├── SecretError            (TypeError)   a key on its way out of the process, unasked
+    └── EntropyError           (OSError)     the operating system gave no randomness
 
 A message says what was wrong, what was found and what to do. It names structures, parameters,
 counts and positions, never a value from the data.
@@ -17,9 +22,14 @@ counts and positions, never a value from the data.
 
 __all__ = [
     "BistochasticError",
+    "EntropyError",
     "ExactnessError",
+    "KeyFileError",
+    "KeystreamError",
+    "MaskingError",
     "MatrixError",
     "NotBistochasticError",
+    "SecretError",
     "SingularMatrixError",
     "SupportError",
     "TargetError",
@@ -55,5 +65,25 @@ class TargetError(BistochasticError, ValueError):
     """A privacy target that no parameter of the family reaches."""
 
 
+class MaskingError(BistochasticError, ValueError):
+    """Records, a column or settings that a masking method cannot take."""
+
+
 class ExactnessError(BistochasticError, ValueError):
     """A channel that integers cannot hold as declared."""
+
+
+class KeystreamError(BistochasticError, ValueError):
+    """A key, a scope, a row or a record that has no random words."""
+
+
+class KeyFileError(KeystreamError):
+    """A key file that is missing, damaged, open to others or in the way."""
+
+
+class SecretError(BistochasticError, TypeError):
+    """A key that would have left the process without anybody asking."""
+
+
+class EntropyError(BistochasticError, OSError):
+    """An operating system that gave no randomness, or too little."""

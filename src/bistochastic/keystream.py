@@ -5,8 +5,8 @@ it is wanted, so partitions, threads, forked and spawned workers and another mac
 words, and two places never share one.
 
 **Subkeys.** HKDF-SHA256 of the 32 secret bytes, without salt, over the encoding of the list (format
-1, kind, purpose, release, column, domain, matrix, word bits). Each value is encoded as a letter for
-its kind, the length of what follows in 8 big-endian bytes, and its content; a list is encoded as
+1, kind, purpose, release, column, domain, matrix, word bits). A value is encoded as a letter for
+its kind, the length of what follows in 8 big-endian bytes, and its spelling; a list is spelled as
 its encoded values. No two lists have the same encoding, and any change gives unrelated words.
 
 **Rows.** Word $i$ of draw $d$, attempt $a$ is the half $i \bmod 2$ of the AES-256 encryption of the
@@ -17,23 +17,22 @@ where AES is told from perfect randomness with an advantage below $2^{-45}$.
 **Permanent answers.** With $E$ the encryption under the subkey, the word of record $r$ with true
 code $c$ is the first half of $E(E(\text{name of } r) \oplus (c, d, a))$, $c$ in 8 bytes, $d$ and
 $a$ in 4 each, little-endian: CBC-MAC of exactly two blocks. The name of a whole number is the
-number itself, modulo $2^{64}$ in 8 little-endian bytes, then 1 if negative and 0 if not in 8 more;
-the name of a text or of bytes is its BLAKE2b of 16 bytes, under a key that is derived too.
-
-Words are read little-endian on every machine; of one, the top `word_bits` bits are used.
+number modulo $2^{64}$ in 8 little-endian bytes, then 1 if negative and 0 if not in 8 more; that of
+a text or of bytes is its BLAKE2b of 16 bytes, personalised `text` or `bytes`, under the subkey of
+the list (1, "names"). Words are little-endian everywhere; their top `word_bits` bits are used.
 """
 
 import hashlib
 import hmac
+import operator
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, time
-from decimal import Decimal
+from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self, final
+from typing import Any, NoReturn, Self, final
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
@@ -46,22 +45,20 @@ from bistochastic.errors import EntropyError, KeyFileError, KeystreamError, Secr
 __all__ = ["Key", "Names", "Records", "Rows", "Scope", "domain_digest"]
 
 Unsigned = NDArray[np.uint64]
-Blocks = NDArray[np.uint64]  # (records, 2), little-endian: one cipher block each
+Blocks = NDArray[np.uint64]  # (cells, 2), little-endian: one cipher block each
+Words = Callable[[int, int, NDArray[Any] | None], Unsigned]  # as in bistochastic.matrices.words
+PathLike = str | os.PathLike[str]
 
 FORMAT = 1
 KEY_BYTES = 32
 BLOCK_BYTES = 16
 MOST_BLOCKS = 1 << 40  # read under one subkey
-FIELD = 1 << 32  # draws and attempts that have a place
+PLACES = 1 << 32  # for draws, and for attempts
 ZEROS = memoryview(bytes(1 << 18))  # encrypted, it is the keystream; fits a second level cache
-CHUNK = 1 << 13  # records whose blocks stay in that cache, before and after encryption
+CHUNK = 1 << 13  # cells whose blocks stay in that cache, before and after encryption
 
-FILE_MARK = "bistochastic-key"
-FILE_PREFIX = f"{FILE_MARK}-{FORMAT}"
-FILE_LENGTH = len(FILE_PREFIX) + 1 + 2 * KEY_BYTES + 1 + 8
-HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
-
-Label = str | bytes | int | float | Decimal | date | time | None
+FILE_PREFIX = f"bistochastic-key-{FORMAT}:".encode()
+FILE_LENGTH = len(FILE_PREFIX) + 2 * KEY_BYTES + 1 + 8
 
 
 @final
@@ -69,13 +66,11 @@ class Secret:
     """Bytes that show up in no text: not in a repr, a traceback with its variables or a pickle."""
 
     __slots__ = ("_bytes",)
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # a hash would tell something of them
 
     def __init__(self, secret: bytes) -> None:
         self._bytes = secret
 
     def reveal(self) -> bytes:
-        """The bytes themselves."""
         return self._bytes
 
     def derived(self, info: bytes) -> "Secret":
@@ -84,121 +79,88 @@ class Secret:
         return Secret(hkdf.derive(self._bytes))
 
     def encryptor(self, mode: modes.CTR | modes.ECB) -> CipherContext:
-        """AES-256 under these bytes."""
         return Cipher(algorithms.AES(self._bytes), mode).encryptor()
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Secret):
-            return NotImplemented
-        return hmac.compare_digest(self._bytes, other._bytes)
+    def __eq__(self, other: object) -> bool:  # there is no hash: it would tell something of them
+        return isinstance(other, Secret) and hmac.compare_digest(self._bytes, other._bytes)
 
     def __repr__(self) -> str:
         return "<hidden>"
 
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SecretError(
-            "A key, or what was derived from it, is not pickled, so that it is never written "
-            "somewhere by accident. Send a worker the path of the key file and let it call "
-            "Key.read(path), or send key.secret() and let it call Key(secret)."
+            "A key, or what was derived from it, is not pickled: it might be written somewhere. "
+            "Let a worker call Key.read(path), or send key.secret() and let it call Key(secret)."
         )
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What words are for; whatever differs here, they are unrelated.
+    """What words are for; whatever differs here, they are unrelated."""
 
-    Attributes:
-        release: The name of the release. Permanent answers last as long as it stays the same.
-        column: The column, or the names of those that one channel treats together, in order.
-        domain: `domain_digest` of the labels, in order.
-        matrix: `digest()` of the exact channel, or None for words that no channel consumes.
-        word_bits: The size of a word, the `word_bits` of the exact channel.
-    """
-
-    release: str
-    column: str | tuple[str, ...]
-    domain: str
-    matrix: str | None
-    word_bits: int = 64
+    release: str  # permanent answers last while it stays the same
+    column: str | tuple[str, ...]  # its name, or those of several that one channel treats together
+    domain: str  # `domain_digest` of the labels
+    matrix: str | None  # `digest()` of the exact channel; None for words that no channel consumes
+    word_bits: int = 64  # the `word_bits` of the exact channel
 
     def __post_init__(self) -> None:
-        if not isinstance(self.release, str) or not self.release:
-            raise KeystreamError("A Scope needs the name of its release, a text that is not empty.")
         names = self.column if isinstance(self.column, tuple) else (self.column,)
-        if not names or not all(isinstance(name, str) and name for name in names):
-            raise KeystreamError("Scope.column must be a name, or a tuple of names; none is empty.")
-        for name, digest in (("domain", self.domain), ("matrix", self.matrix)):
-            if name == "matrix" and digest is None:
-                continue
-            if not isinstance(digest, str) or not HEX_DIGEST.fullmatch(digest):
+        if not names or not all(type(name) is str and name for name in (self.release, *names)):
+            raise KeystreamError("A Scope names its release and its columns by texts, none empty.")
+        for digest in (self.domain, "0" * 64 if self.matrix is None else self.matrix):
+            if type(digest) is not str or not re.fullmatch("[0-9a-f]{64}", digest):
                 raise KeystreamError(
-                    f"Scope.{name} must be a SHA-256 digest of 64 hexadecimal digits, as "
-                    f"domain_digest(labels) and exact.digest() give."
+                    "A Scope has digests of 64 hexadecimal digits: domain_digest(labels) for its "
+                    "domain, exact.digest() for its matrix."
                 )
         if type(self.word_bits) is not int or self.word_bits not in range(8, 65):
             raise KeystreamError(f"Words have 8 to 64 bits; got word_bits={self.word_bits!r}.")
 
     def info(self, kind: str, purpose: str) -> bytes:
         """What the subkey is derived over; public, and different for every difference."""
-        if not isinstance(purpose, str) or not purpose:
-            raise KeystreamError("A purpose must be a text that is not empty.")
         named = (self.release, self.column, self.domain, self.matrix, self.word_bits)
         return encoded((FORMAT, kind, purpose, *named))
 
 
-def domain_digest(labels: Iterable[Any]) -> str:
+def domain_digest(labels: Sequence[Any] | NDArray[Any]) -> str:
     """SHA-256 of a domain: of its labels, their types and their order.
 
-    The joint domain of several columns is the tuple of their domains. A label is a text, bytes,
-    a whole number, a float, a decimal, a truth value, a date, a time or None; 1, 1.0, True and "1"
-    are four labels, and texts are compared letter by letter, without any normalisation.
+    The domain of several columns is the list of their domains. 1, 1.0, True and "1" are four
+    labels, and texts that look alike but are spelled differently are two.
 
     >>> domain_digest(["no", "yes"]) == domain_digest(["yes", "no"])
     False
     """
-    if isinstance(labels, str | bytes):
-        raise KeystreamError("A domain is a list of labels, not a single text.")
-    return hashlib.sha256(encoded(list(labels))).hexdigest()
+    if not isinstance(labels, list | tuple | range | np.ndarray):
+        raise KeystreamError(f"A domain is a list of labels; got {type(labels).__name__}.")
+    return hashlib.sha256(encoded(labels)).hexdigest()
 
 
 def encoded(value: Any) -> bytes:
     """A value with its kind and length, so that no two values or lists have the same bytes."""
-    match value:
-        case np.generic():
-            return encoded(value.item())
-        case np.ndarray():
-            return encoded(value.tolist())
-        case None:
-            kind, content = b"n", b""
-        case bool():
-            kind, content = b"b", str(int(value)).encode()
-        case int():
-            kind, content = b"i", str(value).encode()
-        case float():
-            kind, content = b"f", value.hex().encode()
-        case Decimal():
-            kind, content = b"c", str(value).encode()
-        case str():
-            kind, content = b"s", value.encode("utf-8", "surrogatepass")
-        case bytes():
-            kind, content = b"y", value
-        case date() | time():
-            kind, content = b"d", value.isoformat().encode()
-        case list() | tuple() | range():
-            kind, content = b"l", b"".join([encoded(item) for item in value])
-        case _:
-            raise KeystreamError(
-                f"A label of type {type(value).__name__} has no fixed spelling. "
-                f"Use texts, numbers, dates or None."
-            )
+    plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    if type(plain) not in SPELLINGS:
+        raise KeystreamError(
+            f"A label of type {type(plain).__name__} has no fixed spelling. "
+            f"Use texts, numbers, dates, times or None."
+        )
+    kind, spelled = SPELLINGS[type(plain)]
+    content = spelled(plain)
     return kind + len(content).to_bytes(8, "big") + content
+
+
+SPELLINGS: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
+    type(None): (b"n", lambda value: b""),
+    bool: (b"b", lambda value: str(int(value)).encode()),
+    int: (b"i", lambda value: str(value).encode()),
+    float: (b"f", lambda value: value.hex().encode()),
+    str: (b"s", lambda value: value.encode("utf-8", "surrogatepass")),
+    bytes: (b"y", lambda value: value),
+    **dict.fromkeys((date, datetime, time), (b"d", lambda value: value.isoformat().encode())),
+    **dict.fromkeys((list, tuple, range), (b"l", lambda value: b"".join(map(encoded, value)))),
+}
 
 
 @final
@@ -208,15 +170,11 @@ class Key:
     Whoever has it can take the randomisation back: it is as confidential as the data. It shows in
     no repr, is not pickled and has no hash; it cannot be erased from the memory of Python.
 
-    >>> key = Key.new()
-    >>> key
+    >>> Key.new()
     <Key, hidden>
-    >>> key == Key(key.secret())
-    True
     """
 
     __slots__ = ("_secret",)
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # a hash would tell something of it
 
     def __init__(self, secret: bytes) -> None:
         if type(secret) is not bytes or len(secret) != KEY_BYTES:
@@ -230,182 +188,313 @@ class Key:
 
     @classmethod
     def new(cls) -> Self:
-        """A fresh key from the operating system's source for keys, or a refusal.
-
-        Raises:
-            EntropyError: If the source fails or gives less than was asked for.
-        """
-        return cls(_entropy(KEY_BYTES).reveal())
+        """A fresh key from the operating system, or an `EntropyError`: nothing else will do."""
+        try:
+            drawn = Secret(os.urandom(KEY_BYTES))
+        except (OSError, NotImplementedError) as error:
+            raise EntropyError("The operating system gave no randomness for a key.") from error
+        if len(drawn.reveal()) != KEY_BYTES:
+            raise EntropyError("The operating system gave too little randomness for a key.")
+        return cls(drawn.reveal())
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Self:
-        """The key of a file that `write` made.
+    def read(cls, path: PathLike) -> Self:
+        """The key in a file that `write` made, or a `KeyFileError`.
 
-        Symbolic links are refused, since whoever may change one chooses the key; folders above
-        the file may be links. On POSIX systems a file that its group or others can read or write
-        is refused; on Windows who may read it is not examined.
-
-        Raises:
-            KeyFileError: If the file is missing, open to others, cut short, mistyped or no key.
+        A symbolic link is refused, since whoever may change it chooses the key; folders may be
+        links. So is, on POSIX systems, a file that is open to its group or to others.
         """
-        content = _content(path)
-        fault = _fault(content)
+        key, fault = _parsed(_content(path))
         if fault:
-            raise KeyFileError(
-                f"Key file {os.fspath(path)!r} {fault}. Restore it from a copy: without the right "
-                f"key the same release cannot be made again."
-            )
-        return cls(bytes.fromhex(content.reveal().decode("ascii").split(":")[1]))
+            raise KeyFileError(f"Key file {os.fspath(path)!r} {fault}. Restore it from a copy.")
+        return cls(key.reveal())
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the key to a new file that only its owner can read, and wait for the disk.
+    def write(self, path: PathLike) -> None:
+        """Write the key to a new file, its owner's alone, and wait until the disk has it.
 
-        Raises:
-            KeyFileError: If something is there already, or the file cannot be written.
+        Never over what is there already, and never through a link: that is a `KeyFileError`.
         """
-        hexadecimal = Secret(self.secret().hex().encode("ascii"))
-        line = Secret(
-            f"{FILE_PREFIX}:{hexadecimal.reveal().decode()}:{_checksum(hexadecimal)}\n".encode()
-        )
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        where, line = f"Key file {os.fspath(path)!r}", _line(self._secret)
         try:
-            descriptor = _opened(path, flags)
+            descriptor = _opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         except OSError as error:
-            raise KeyFileError(
-                f"Key file {os.fspath(path)!r} cannot be created: {error.strerror}. "
-                f"A key is never written over a file; choose a new name."
-            ) from error
+            raise KeyFileError(f"{where} cannot be created: {error.strerror}.") from error
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with open(descriptor, "wb") as file:
                 if os.name == "posix":
-                    os.fchmod(file.fileno(), 0o600)
-                file.write(line.reveal())
+                    os.fchmod(descriptor, 0o600)  # whatever the umask took away
+                file.write(line.reveal() + b"\n")
                 file.flush()
-                os.fsync(file.fileno())
-            _settle_folder(path)
+                os.fsync(descriptor)
+            if os.name == "posix":  # where a folder, with its new name, can be waited for
+                folder = os.open(Path(path).parent, os.O_RDONLY)
+                os.fsync(folder)
+                os.close(folder)
         except OSError as error:
-            os.unlink(path)  # ours alone: O_EXCL made it
-            raise KeyFileError(
-                f"Key file {os.fspath(path)!r} cannot be written: {error.strerror}. "
-                f"Nothing was left behind."
-            ) from error
+            os.unlink(path)  # O_EXCL made it, so it is ours
+            raise KeyFileError(f"{where} cannot be written: {error.strerror}.") from error
 
     def secret(self) -> bytes:
-        """The bytes, for a worker that makes the key again with `Key(secret)`.
-
-        They are the key: whatever holds them (a task queue, a closure, an environment) can undo
-        the release. Where workers see the file, send its path instead.
-        """
+        """The bytes, for a worker's `Key(secret)`: whatever holds them can undo the release."""
         return self._secret.reveal()
 
     def rows(self, scope: Scope, *, purpose: str = "rows") -> "Rows":
-        """Words addressed by row number, for reports or, say, for a purpose "shuffle"."""
+        """Words addressed by row number: for reports or, with a purpose of its own, for others."""
         if scope.matrix is None and purpose == "rows":
             raise KeystreamError(
-                "Reports need the digest of their matrix in the scope: a word that serves two "
-                "matrices can tell the true value. Without a matrix, name another purpose."
+                "Reports need the digest of their matrix in the scope; give other words a purpose."
             )
         return Rows(self._secret.derived(scope.info("rows", purpose)), scope.word_bits)
 
     def records(self, scope: Scope, *, purpose: str = "records") -> "Records":
-        """Words addressed by record id and true code: answers that are permanent."""
+        """Words addressed by record id and true code: for permanent answers."""
         if scope.matrix is None:
             raise KeystreamError("Permanent answers need the digest of their matrix in the scope.")
         subkey = self._secret.derived(scope.info("records", purpose))
         return Records(subkey, self._naming(), scope.word_bits)
 
     def names(self, ids: ArrayLike | Sequence[Any]) -> "Names":
-        """The names of record ids, made once for all columns and releases."""
+        """The names of record ids, made once for all columns: a text takes a microsecond."""
         return Names(_named(self._naming(), ids))
 
     def _naming(self) -> Secret:
         return self._secret.derived(encoded((FORMAT, "names")))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Key):
-            return NotImplemented
-        return self._secret == other._secret
+        return self._secret == other._secret if isinstance(other, Key) else NotImplemented
 
     def __repr__(self) -> str:
         return "<Key, hidden>"
 
 
-def _entropy(count: int) -> Secret:
-    try:
-        drawn = Secret(os.urandom(count))
-    except (OSError, NotImplementedError) as error:
-        raise EntropyError(
-            "The operating system gave no randomness for a key. Nothing was released."
-        ) from error
-    if len(drawn.reveal()) != count:
-        raise EntropyError(
-            f"The operating system gave {len(drawn.reveal())} bytes for a key instead of {count}. "
-            f"Nothing was released."
-        )
-    return drawn
-
-
-def _opened(path: str | os.PathLike[str], flags: int) -> int:
+def _opened(path: PathLike, flags: int) -> int:
     """A descriptor of the very file, never of one that a link points to."""
     for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY", "O_NONBLOCK"):  # where they exist
         flags |= getattr(os, name, 0)
     return os.open(path, flags, 0o600)
 
 
-def _content(path: str | os.PathLike[str]) -> Secret:
-    """What a key file holds, if nobody else can read or change it."""
-    where = os.fspath(path)
+def _content(path: PathLike) -> Secret:
+    """The line in a key file that nobody else can read or change."""
+    where = f"Key file {os.fspath(path)!r}"
     try:
-        if os.path.islink(where):  # O_NOFOLLOW refuses too, but not on Windows, nor as clearly
-            raise KeyFileError(f"Key file {where!r} is a symbolic link. Give the file itself.")
-        with os.fdopen(_opened(path, os.O_RDONLY), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise KeyFileError(f"Key file {where!r} is not a regular file.")
-            if os.name == "posix" and status.st_mode & 0o077:
-                raise KeyFileError(
-                    f"Key file {where!r} is open to others (mode {status.st_mode & 0o777:04o}). "
-                    f"Run `chmod 600` on it, and ask who may have read it."
-                )
-            return Secret(file.read(4 * FILE_LENGTH))
+        kind = os.lstat(path).st_mode
+        if stat.S_ISLNK(kind):  # O_NOFOLLOW refuses it too, but not on Windows
+            raise KeyFileError(f"{where} is a symbolic link. Give the file itself.")
+        if not stat.S_ISREG(kind):
+            raise KeyFileError(f"{where} is not a regular file.")
+        with open(_opened(path, os.O_RDONLY), "rb") as file:
+            if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+                raise KeyFileError(f"{where} is open to others. Run `chmod 600` on it.")
+            return Secret(file.read(4 * FILE_LENGTH).removesuffix(b"\n").removesuffix(b"\r"))
     except OSError as error:
-        raise KeyFileError(f"Key file {where!r} cannot be read: {error.strerror}.") from error
+        raise KeyFileError(f"{where} cannot be read: {error.strerror}.") from error
 
 
-def _fault(content: Secret) -> str:
-    """What is wrong with the content of a key file, in words that show none of it."""
-    text = Secret(content.reveal().removesuffix(b"\n").removesuffix(b"\r"))
-    prefix = f"{FILE_PREFIX}:".encode()
-    length = len(text.reveal())
-    if not length:
-        return "is empty"
-    if not text.reveal().startswith(prefix[:length]):
-        mark = f"{FILE_MARK}-".encode()
-        other = text.reveal().startswith(mark)
-        return "was written by another version" if other else "is not a key of this package"
+def _parsed(line: Secret) -> tuple[Secret, str]:
+    """The key in the line of a key file, and what is wrong, in words that show none of it."""
+    length, key = len(line.reveal()), Secret(line.reveal()[len(FILE_PREFIX) :])
+    if not line.reveal().startswith(FILE_PREFIX[:length]):
+        return key, "does not hold a key, or one of another version"
     if length != FILE_LENGTH:
-        return (
-            f"is {'cut short' if length < FILE_LENGTH else 'too long'}: it has {length} characters "
-            f"and a key has {FILE_LENGTH}"
+        return key, f"is cut short or too long: {length} characters, not {FILE_LENGTH}"
+    if not re.fullmatch(rb"[0-9a-f]{64}:[0-9a-f]{8}", key.reveal()):
+        return key, "holds characters that a key does not have"
+    key = Secret(bytes.fromhex(key.reveal()[: 2 * KEY_BYTES].decode()))
+    return key, "" if line == _line(key) else "does not fit its checksum: it was changed"
+
+
+def _line(secret: Secret) -> Secret:
+    """The line of a key file: version, key and eight digits that tell when it was mistyped."""
+    start = Secret(FILE_PREFIX + secret.reveal().hex().encode())
+    checksum = hashlib.sha256(start.reveal()).hexdigest()[:8]
+    return Secret(start.reveal() + b":" + checksum.encode())
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rows:
+    """Words addressed by row number: the source for one column of a release."""
+
+    _subkey: Secret
+    word_bits: int
+
+    def words(self, start: int, stop: int) -> Words:
+        """The words of the rows from `start` up to, not including, `stop`."""
+        first, last = _span(start, stop)
+
+        def run(draw: int, attempt: int, cells: NDArray[Any] | None, /) -> Unsigned:
+            if cells is None:
+                return self._stretch(draw, attempt, first, last)
+            places = np.asarray(cells, np.int64)
+            if places.size and not 0 <= places.min() <= places.max() < last - first:
+                raise KeystreamError(f"A position lies outside the {last - first} rows here.")
+            return self._scattered(draw, attempt, first + places)
+
+        return run
+
+    def at(self, rows: ArrayLike) -> Words:
+        """The words of rows in any order; several times as fast where they follow each other."""
+        given = np.asarray(rows)
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise KeystreamError(
+                f"Row numbers are a line of whole numbers; got {given.dtype}, shape {given.shape}."
+            )
+        first, last = _span(int(given.min()), int(given.max()) + 1) if given.size else (0, 0)
+        places = given.astype(np.int64)
+        if last - first == places.size and bool((np.diff(places) == 1).all()):
+            return self.words(first, last)
+
+        def scattered(draw: int, attempt: int, cells: NDArray[Any] | None, /) -> Unsigned:
+            return self._scattered(draw, attempt, places if cells is None else places[cells])
+
+        return scattered
+
+    def _stretch(self, draw: int, attempt: int, start: int, stop: int) -> Unsigned:
+        """Counter mode, into an array that is the caller's own."""
+        first, last = start >> 1, (stop + 1) >> 1
+        counter = _place(draw, attempt, last) << 64 | first
+        encryptor = self._subkey.encryptor(modes.CTR(counter.to_bytes(BLOCK_BYTES, "big")))
+        size = BLOCK_BYTES * (last - first)
+        stretch = np.empty(size + BLOCK_BYTES, np.uint8)  # update_into wants room to spare
+        for at in range(0, size, len(ZEROS)):
+            step = min(len(ZEROS), size - at)
+            encryptor.update_into(ZEROS[:step], stretch.data[at : at + step + BLOCK_BYTES - 1])
+        return _cut(stretch.view("<u8")[start & 1 :][: stop - start], self.word_bits)
+
+    def _scattered(self, draw: int, attempt: int, rows: NDArray[np.int64]) -> Unsigned:
+        """The same words block by block: counter mode is the encryption of the addresses."""
+        place = _place(draw, attempt, (int(rows.max(initial=0)) >> 1) + 1)
+        encryptor = self._subkey.encryptor(modes.ECB())
+        words = np.empty(rows.size, "<u8")
+        addresses = np.empty((min(CHUNK, rows.size), 2), ">u8")
+        addresses[:, 0] = place
+        first_halves = 2 * np.arange(len(addresses))
+        for at in range(0, rows.size, CHUNK):
+            part = rows[at : at + CHUNK]
+            addresses[: part.size, 1] = part >> 1
+            halves = _encrypted(encryptor, addresses[: part.size]).reshape(-1)
+            words[at : at + CHUNK] = halves[first_halves[: part.size] + (part & 1)]
+        return _cut(words, self.word_bits)
+
+
+def _span(start: int, stop: int) -> tuple[int, int]:
+    first, last = operator.index(start), operator.index(stop)
+    if not 0 <= first <= last <= 2 * MOST_BLOCKS:
+        raise KeystreamError(f"Rows are numbered upwards from 0 to 2^41; got {first} to {last}.")
+    return first, last
+
+
+def _place(draw: int, attempt: int, blocks: int) -> int:
+    """The first half of a block's address, if the subkey may still be read there."""
+    if not (0 <= draw < PLACES and 0 <= attempt < PLACES):
+        raise KeystreamError(f"Draw {draw}, attempt {attempt} has no place: both end below 2^32.")
+    if (draw + 1) * blocks > MOST_BLOCKS:  # words are rejected less than half of the time
+        raise KeystreamError(
+            f"Draw {draw} has no row {2 * blocks - 1}: a subkey has 2^40 blocks. Split the table."
         )
-    if not re.fullmatch(rb"[0-9a-f]{64}:[0-9a-f]{8}", text.reveal()[len(prefix) :]):
-        return "holds characters that a key does not have"
-    hexadecimal, checksum = map(Secret, text.reveal()[len(prefix) :].split(b":"))
-    if _checksum(hexadecimal).encode() != checksum.reveal():
-        return "does not fit its checksum: at least one character was changed"
-    return ""
+    return draw << 32 | attempt
 
 
-def _checksum(hexadecimal: Secret) -> str:
-    """Eight digits that tell a mistyped key; they stand in the key file only."""
-    return hashlib.sha256(FILE_PREFIX.encode() + b":" + hexadecimal.reveal()).hexdigest()[:8]
+def _encrypted(encryptor: CipherContext, blocks: NDArray[Any]) -> Blocks:
+    given = blocks.reshape(-1).view(np.uint8)
+    result = np.empty(given.size + BLOCK_BYTES, np.uint8)  # update_into wants room to spare
+    encryptor.update_into(given.data, result.data)
+    return result[: given.size].view("<u8").reshape(-1, 2)
 
 
-def _settle_folder(path: str | os.PathLike[str]) -> None:
-    """Wait until the folder, too, has the new name on disk."""
-    if os.name == "posix":
-        descriptor = os.open(Path(path).parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _cut(words: Unsigned, word_bits: int) -> Unsigned:
+    """The top bits of words, in the byte order of the machine."""
+    native = words.astype(np.uint64, copy=False)
+    return native if word_bits == 64 else native >> np.uint64(64 - word_bits)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Names:
+    """Record ids under a key: where their permanent answers are, in 16 bytes each."""
+
+    _blocks: Blocks
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Records:
+    """Words addressed by record id and true code: permanent answers for one column.
+
+    The same id, true code and scope have the same words for ever: repeating the question tells
+    nothing new, while an answer that changes tells that the true code did. The release is part of
+    the scope: answers outlast it only under its name. Two records under one id are one record.
+    """
+
+    _subkey: Secret
+    _naming: Secret
+    word_bits: int
+
+    def permanent(self, ids: "Names | ArrayLike | Sequence[Any]", codes: ArrayLike) -> Words:
+        """The words of the answers of these records with these true codes.
+
+        Ids are whole numbers that fit 64 bits, texts, bytes, or what `Key.names` made of them.
+        """
+        names = ids._blocks if isinstance(ids, Names) else _named(self._naming, ids)
+        true = np.asarray(codes)
+        if true.shape != (len(names),) or (true.size and true.dtype.kind not in "iu"):
+            raise KeystreamError(
+                f"Each of {len(names)} record ids needs one whole number as its true code; "
+                f"got {true.dtype} of shape {true.shape}."
+            )
+        if true.size and true.min() < 0:
+            raise KeystreamError(f"{int((true < 0).sum())} of the true codes are negative.")
+        encryptor = self._subkey.encryptor(modes.ECB())
+        chained = np.empty(names.shape, "<u8")
+        for at in range(0, len(names), CHUNK):
+            chained[at : at + CHUNK] = _encrypted(encryptor, names[at : at + CHUNK])
+            chained[at : at + CHUNK, 0] ^= true[at : at + CHUNK].astype(np.uint64)
+
+        def answers(draw: int, attempt: int, cells: NDArray[Any] | None, /) -> Unsigned:
+            _place(draw, attempt, blocks=0)
+            encryptor = self._subkey.encryptor(modes.ECB())
+            asked = chained if cells is None else chained[cells]
+            words = np.empty(len(asked), "<u8")
+            for at in range(0, len(asked), CHUNK):
+                blocks = asked[at : at + CHUNK].copy()
+                blocks[:, 1] ^= np.uint64(attempt << 32 | draw)
+                words[at : at + CHUNK] = _encrypted(encryptor, blocks)[:, 0]
+            return _cut(words, self.word_bits)
+
+        return answers
+
+
+def _named(naming: Secret, ids: ArrayLike | Sequence[Any]) -> Blocks:
+    """The first block of each record: its number, or a keyed hash of its text."""
+    given: Any = ids if isinstance(ids, list | tuple) else np.asarray(ids)
+    if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
+        blocks = np.empty((given.size, 2), "<u8")
+        blocks[:, 0], blocks[:, 1] = given.astype(np.uint64), given < 0
+        return blocks
+    items = given.tolist() if isinstance(given, np.ndarray) else given
+    kinds = set(map(type, items)) if isinstance(items, list | tuple) else {type(ids)}
+    if isinstance(items, list | tuple) and bool not in kinds:
+        if all(issubclass(kind, str) for kind in kinds):
+            return _hashed(naming, b"text", (id.encode("utf-8", "surrogatepass") for id in items))
+        if all(issubclass(kind, bytes) for kind in kinds):
+            return _hashed(naming, b"bytes", items)
+        if all(issubclass(kind, int | np.integer) for kind in kinds):
+            numbers = [int(number) for number in items]
+            if all(-(1 << 63) <= number < 1 << 64 for number in numbers):
+                return np.array([(number % (1 << 64), number < 0) for number in numbers], "<u8")
+    raise KeystreamError(
+        f"Record ids are a list of whole numbers of at most 64 bits, of texts or of bytes, none "
+        f"missing; got {', '.join(sorted(kind.__name__ for kind in kinds))}."
+    )
+
+
+def _hashed(naming: Secret, kind: bytes, contents: Iterable[bytes]) -> Blocks:
+    """BLAKE2b under a key; a copied state spares hashing the key's own block each time."""
+    keyed = hashlib.blake2b(digest_size=BLOCK_BYTES, key=naming.reveal(), person=kind)
+    names = []
+    for content in contents:
+        state = keyed.copy()
+        state.update(content)
+        names.append(state.digest())
+    return np.frombuffer(b"".join(names), "<u8").reshape(-1, 2)
