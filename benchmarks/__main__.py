@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from rich.console import Console
 
-from benchmarks import matrices
+from benchmarks import masking, matrices, microaggregation, numeric
 
 
 def main() -> None:
@@ -17,9 +17,10 @@ def main() -> None:
         f"{platform.processor() or platform.machine()}; every time is the best of its runs.\n",
         style="dim",
     )
-    for table in matrices.tables():
-        console.print(table)
-        console.print()
+    for room in (matrices, masking, numeric, microaggregation):
+        for table in room.tables():
+            console.print(table)
+            console.print()
 
 
 main()

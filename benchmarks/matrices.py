@@ -3,7 +3,6 @@
 import tracemalloc
 from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -11,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import bistochastic as bs
+from benchmarks.timing import best, seconds, table
 
 MILLIONS = 10**7
 SMALL = 3000
@@ -24,31 +24,6 @@ STRUCTURES: dict[str, Callable[[int], bs.Bistochastic]] = {
     "window, 5 % of n": lambda n: bs.Window(n, width=n // 20 + 1),
     "diffusion, path": lambda n: bs.diffusion(path=n, time=2.0),
 }
-
-
-def best(call: Callable[[], Any], runs: int = 3) -> float:
-    """The shortest of several runs, in seconds."""
-    times = []
-    for _ in range(runs):
-        start = perf_counter()
-        call()
-        times.append(perf_counter() - start)
-    return min(times)
-
-
-def seconds(time: float) -> str:
-    """A time in the unit that suits it."""
-    if time < 1e-3:
-        return f"{time * 1e6:.0f} µs"
-    return f"{time * 1e3:.0f} ms" if time < 1 else f"{time:.2f} s"
-
-
-def table(title: str, *columns: str) -> Table:
-    """An empty table whose first column is text and whose others are numbers."""
-    made = Table(title=title, title_justify="left", title_style="bold")
-    for number, column in enumerate(columns):
-        made.add_column(column, justify="right" if number else "left")
-    return made
 
 
 def tables() -> Iterator[Table]:

@@ -1,14 +1,14 @@
-"""The pictures of the structure pages: a matrix as an SVG, with the numbers it stands for."""
+"""The pictures of the pages: a matrix, or records, as an SVG with the numbers it stands for."""
 
 import html
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 import bistochastic as bs
 
-__all__ = ["PICTURES", "figure", "gallery", "numbers", "svg"]
+__all__ = ["OTHERS", "PICTURES", "figure", "gallery", "numbers", "svg"]
 
 WORK = {
     "health": "services", "teaching": "services", "hospitality": "services",
@@ -93,14 +93,60 @@ def numbers(channel: bs.Channel) -> Iterator[tuple[str, str]]:
     yield "words a cell", str(channel.exact().draws)
 
 
-def figure(name: str) -> str:
-    """The picture of a structure beside its numbers, as HTML on one line."""
-    channel = matrix(name)
-    rows = "".join(f"<tr><th>{what}</th><td>{much}</td></tr>" for what, much in numbers(channel))
-    code = html.escape(PICTURES[name], quote=False)
-    picture = svg(channel, f"A {name} matrix of 12 categories")
+def scatter(points: np.ndarray, found: bs.Grouping) -> str:
+    """Records as dots, each tied to the centre of its group, at which it is published."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    dots, centres = (12 + 200 * (some - low) / (high - low) for some in (points, found.centroids))
+    ties = (
+        f'<line class="frame" x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"/>'
+        for (x, y), (to_x, to_y) in zip(dots, centres[found.groups], strict=True)
+    )
+    marks = (
+        f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
+        for kind, radius, places in (("record", 2, dots), ("cell", 4, centres))
+        for x, y in places
+    )
+    label = f"{len(dots)} records in {len(centres)} groups"
     return (
-        f'<figure class="matrix">{picture}<figcaption><code>{code}</code>'
+        f'<svg viewBox="0 0 224 224" role="img" aria-label="{label}">'
+        f"{''.join(ties)}{''.join(marks)}</svg>"
+    )
+
+
+def groups() -> str:
+    """Sixty records in two columns, microaggregated, beside what that costs and gives."""
+    points = np.random.default_rng(60).standard_normal((60, 2))
+    found = bs.microaggregate(points, 4)
+    return captioned(scatter(points, found), "bs.microaggregate(points, 4)", facts(found))
+
+
+def facts(found: bs.Grouping) -> Iterator[tuple[str, str]]:
+    """What a grouping costs and gives."""
+    yield "groups", f"{found.sizes.size} of {found.sizes.min()} to {found.sizes.max()}"
+    yield "loss", f"{found.loss:.2f} %"
+    yield "bits", f"{found.matrix.bits:.3f} of {found.matrix.max_bits:.3f}"
+    yield "beta", f"{found.matrix.beta:.3f}"
+    yield "least row bits", f"{found.matrix.min_row_bits:.3f}"
+
+
+# Pictures that are not of a matrix, by their names.
+OTHERS = {"microaggregation": groups}
+
+
+def figure(name: str) -> str:
+    """A picture by its name, beside its numbers, as HTML on one line."""
+    if name in OTHERS:
+        return OTHERS[name]()
+    channel = matrix(name)
+    picture = svg(channel, f"A {name} matrix of 12 categories")
+    return captioned(picture, PICTURES[name], numbers(channel))
+
+
+def captioned(picture: str, code: str, facts: Iterable[tuple[str, str]]) -> str:
+    """A picture with the code that it is of and a table of what is known about it."""
+    rows = "".join(f"<tr><th>{what}</th><td>{much}</td></tr>" for what, much in facts)
+    return (
+        f'<figure class="matrix">{picture}<figcaption><code>{html.escape(code, quote=False)}</code>'
         f'<table class="numbers">{rows}</table></figcaption></figure>'
     )
 

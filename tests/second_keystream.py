@@ -185,12 +185,59 @@ def mixture(code, word, n, truth, lie):
     return other + (other >= code)
 
 
-def uniform(word, size, bits):
+def staged_mixture(code, word, n, truth, bits):
+    """The first word decides whether to lie, a second one which lie."""
+    if word(0, 0) < truth:
+        return code
+    other, _ = uniform(word, n - 1, bits, draw=1)
+    return other + (other >= code)
+
+
+def uniform(word, size, bits, draw=0):
     """A whole number below size, and how many words were rejected."""
     attempt, share = 0, (1 << bits) // size
-    while word(0, attempt) // share >= size:
+    while word(draw, attempt) // share >= size:
         attempt += 1
-    return word(0, attempt) // share, attempt
+    return word(draw, attempt) // share, attempt
+
+
+def blocks(code, word, sizes, bits):
+    """A uniform member of the block that the code lies in."""
+    start = 0
+    for size in sizes:
+        if code < start + size:
+            return start + (uniform(word, size, bits)[0] if size > 1 else 0)
+        start += size
+    raise IndexError(code)
+
+
+def circulant(code, word, weights, bits):
+    """A step drawn from one distribution for all codes, around the circle."""
+    return (code + dense(0, word, [weights], bits)) % len(weights)
+
+
+def tridiagonal(code, word, weights):
+    """The lowest words step down, the next ones up, the others stay."""
+    first = word(0, 0)
+    down = weights[code - 1] if code else 0
+    up = weights[code] if code < len(weights) else 0
+    return code - 1 if first < down else code + 1 if first < down + up else code
+
+
+def kronecker(code, word, factors):
+    """Each digit through its own factor, which goes on where the words of the last one ended."""
+    digits, used, reported = [], 0, 0
+    for size, _, _ in reversed(factors):
+        code, digit = divmod(code, size)
+        digits.insert(0, digit)
+    for digit, (size, draws, report) in zip(digits, factors, strict=True):
+
+        def later(draw, attempt, used=used):
+            return word(used + draw, attempt)
+
+        reported = reported * size + report(digit, later)
+        used += draws
+    return reported
 
 
 def alias(weights, bits):
@@ -236,12 +283,40 @@ DENSE = [
     [1844674407370955315, 12912720851596685670, 3689348814741910631],
     [3689348814741910631, 1844674407370955315, 12912720851596685670],
 ]
+STEPS = [7378697629483820851, 5534023222112865126, 3689348814741910426, 1844674407370955213]
+EXCHANGES = [4611686018427387904, 9223372036854775808, 3689348814741910528]
+SPLIT = [40000, 1, 30000]
+
+
+def digest(kind, size, bits, *ingredients):
+    """SHA-256 of an integer channel: its name, its size and what determines it."""
+    state = hashlib.sha256()
+    for part in (kind, size, bits, *ingredients):
+        listed = isinstance(part, list)
+        data = str(part).encode()
+        if listed:
+            data = b"".join((number % (1 << 64)).to_bytes(8, "little") for number in part)
+        state.update((b"array:" if listed else b"word:") + b"%d:" % len(data) + data)
+    return state.hexdigest()
+
+
 MATRICES = {
-    "mixture": "993e1069a186298745f438b91987506cea205f95f0ee8a89a303a21e49763c60",
-    "dense": "37ee302a07911e88683277c65d0f06be88305ac2e30ea1bc5da79a3a7cab73e2",
-    "secrecy16": "9f3eabd1d89806b6b8fe7a545f1f7fc2f3b56019314d8b94a337327c93edb63f",
-    "secrecy64": "d5478f80b60077180069021fb86c6bb1a0823f735aebdb4c1b8a0050acbef7c3",
+    "mixture": digest("MixtureForm", 5, 64, 11068046444225730560, 1844674407370955264),
+    "staged": digest("MixtureForm", 300, 16, 299 * 32768, 32768),
+    "dense": digest("TableForm", 3, 64, [weight for row in DENSE for weight in row], [-1, -1, -1]),
+    "circulant": digest("CirculantForm", 4, 64, STEPS, -1),
+    "tridiagonal": digest("TridiagonalForm", 4, 64, EXCHANGES, [0, 0, 0]),
+    "blocks": digest("BlocksForm", sum(SPLIT), 16, SPLIT),
+    "secrecy16": digest("BlocksForm", 40000, 16, [40000]),
+    "secrecy64": digest("BlocksForm", (1 << 62) + 1, 64, [(1 << 62) + 1]),
 }
+MATRICES["joint"] = digest(
+    "KroneckerForm", 48, 64, *(MATRICES[name] for name in ("dense", "tridiagonal", "circulant"))
+)
+MATRICES["joint16"] = digest(
+    "KroneckerForm", 40000 * sum(SPLIT), 16, MATRICES["secrecy16"], MATRICES["blocks"]
+)
+SHORT = {"staged", "blocks", "secrecy16", "joint16"}  # 16-bit words, many of which are rejected
 
 
 def digits(word):
@@ -303,39 +378,90 @@ def record_case(scope):
     }
 
 
+TRUTH, LIE = 11068046444225730560, 1844674407370955264
+REPORTERS = {
+    "mixture": lambda code, word: mixture(code, word, 5, TRUTH, LIE),
+    "staged": lambda code, word: staged_mixture(code, word, 300, 32768, 16),
+    "dense": lambda code, word: dense(code, word, DENSE, 64),
+    "circulant": lambda code, word: circulant(code, word, STEPS, 64),
+    "tridiagonal": lambda code, word: tridiagonal(code, word, EXCHANGES),
+    "blocks": lambda code, word: blocks(code, word, SPLIT, 16),
+    "secrecy16": lambda code, word: uniform(word, 40000, 16)[0],
+    "secrecy64": lambda code, word: uniform(word, (1 << 62) + 1, 64)[0],
+}
+THREE = [(3, 1, REPORTERS["dense"]), (4, 1, REPORTERS["tridiagonal"])]
+THREE.append((4, 1, REPORTERS["circulant"]))
+TWO = [(40000, 1, REPORTERS["secrecy16"]), (sum(SPLIT), 1, REPORTERS["blocks"])]
+REPORTERS["joint"] = lambda code, word: kronecker(code, word, THREE)
+REPORTERS["joint16"] = lambda code, word: kronecker(code, word, TWO)
+
+
+def codes_of(name, count):
+    """Some true codes for a channel, with all of its kinds among them."""
+    split = [(row * 12347) % sum(SPLIT) if row % 6 else 40000 for row in range(count)]
+    if name == "blocks":
+        return split
+    if name == "joint16":
+        return [(row * 971) % 40000 * sum(SPLIT) + code for row, code in enumerate(split)]
+    sizes = {"mixture": 5, "staged": 300, "dense": 3, "circulant": 4, "tridiagonal": 4, "joint": 48}
+    return [row * 7 % sizes.get(name, 1) for row in range(count)]
+
+
+def reports_of(name, codes, secret=SECRET, start=0):
+    """What rows from `start` on report through a channel under its own subkey."""
+    source = RowWords(secret, scope_of(name, word_bits=16 if name in SHORT else 64))
+
+    def word_of(row):
+        return lambda draw, attempt: source.word(row, draw, attempt)
+
+    return [REPORTERS[name](code, word_of(start + at)) for at, code in enumerate(codes)]
+
+
+def rejections(name, size, count):
+    """How many words each row rejects."""
+    bits = 16 if name in SHORT else 64
+    source = RowWords(SECRET, scope_of(name, word_bits=bits))
+    return [
+        uniform(lambda draw, attempt, row=row: source.word(row, draw, attempt), size, bits)[1]
+        for row in range(count)
+    ]
+
+
+def permanent_case(count):
+    """Reports that follow their records."""
+    codes, source = codes_of("mixture", count), RecordWords(SECRET, scope_of("mixture"))
+
+    def reports(ids):
+        def word_of(record, code):
+            return lambda draw, attempt: source.word(record, code, draw, attempt)
+
+        pairs = zip(ids, codes, strict=True)
+        return [REPORTERS["mixture"](code, word_of(record, code)) for record, code in pairs]
+
+    ids, texts = [10 * i for i in range(count)], [f"r{i}" for i in range(count)]
+    return {
+        "ids": ids,
+        "texts": texts,
+        "codes": codes,
+        "reports": reports(ids),
+        "reports_of_texts": reports(texts),
+    }
+
+
 def report_cases(count=60):
     """Reports of rows, and of records, through channels with and without rejection."""
-    five = [row % 5 for row in range(count)]
-    three = [row % 3 for row in range(count)]
-    truth, lie = 11068046444225730560, 1844674407370955264
-    sources = {
-        name: RowWords(SECRET, scope_of(name, word_bits=16 if name == "secrecy16" else 64))
-        for name in MATRICES
-    }
-
-    def at(source, *place):
-        return lambda draw, attempt: source.word(*place, draw, attempt)
-
-    mixed = [mixture(c, at(sources["mixture"], i), 5, truth, lie) for i, c in enumerate(five)]
-    tabled = [dense(c, at(sources["dense"], i), DENSE, 64) for i, c in enumerate(three)]
-    short = [uniform(at(sources["secrecy16"], i), 40000, 16) for i in range(count)]
-    long = [uniform(at(sources["secrecy64"], i), (1 << 62) + 1, 64) for i in range(count)]
-    permanent = RecordWords(SECRET, scope_of("mixture"))
-    kept = [mixture(c, at(permanent, 10 * i, c), 5, truth, lie) for i, c in enumerate(five)]
-    named = [mixture(c, at(permanent, f"r{i}", c), 5, truth, lie) for i, c in enumerate(five)]
-    return {
-        "mixture": {"codes": five, "reports": mixed},
-        "dense": {"codes": three, "reports": tabled, "weights": [list(map(str, r)) for r in DENSE]},
-        "secrecy16": {"reports": [r for r, _ in short], "rejections": [a for _, a in short]},
-        "secrecy64": {"reports": [str(r) for r, _ in long], "rejections": [a for _, a in long]},
-        "permanent": {
-            "ids": [10 * i for i in range(count)],
-            "texts": [f"r{i}" for i in range(count)],
-            "codes": five,
-            "reports": kept,
-            "reports_of_texts": named,
-        },
-    }
+    cases = {}
+    for name in MATRICES:
+        codes = codes_of(name, count)
+        cases[name] = {"codes": codes, "reports": reports_of(name, codes)}
+    cases["dense"]["weights"] = [list(map(str, row)) for row in DENSE]
+    cases["circulant"]["weights"] = list(map(str, STEPS))
+    cases["tridiagonal"]["weights"] = list(map(str, EXCHANGES))
+    cases["blocks"]["sizes"] = SPLIT
+    cases["secrecy64"]["reports"] = list(map(str, cases["secrecy64"]["reports"]))
+    cases["secrecy16"]["rejections"] = rejections("secrecy16", 40000, count)
+    cases["secrecy64"]["rejections"] = rejections("secrecy64", (1 << 62) + 1, count)
+    return {**cases, "permanent": permanent_case(count)}
 
 
 def vectors():

@@ -14,18 +14,20 @@ import logging
 import multiprocessing
 import os
 import pickle
+import stat
 import sys
 import traceback
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import date, datetime
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import bistochastic as bs
-from bistochastic import errors, keystream
+from bistochastic import errors
 from bistochastic.keystream import Key, Scope, domain_digest
 from bistochastic.matrices.words import restricted, shifted, uniform_below
 from tests import second_keystream as second
@@ -36,6 +38,7 @@ CANARY = b"canary-sings-from-the-coal-mine!"
 DOMAIN = domain_digest(["no", "yes"])
 SCOPE = Scope(release="2026", column="smoker", domain=DOMAIN, matrix="0" * 64)
 VECTORS = json.loads((ROOT / "tests" / "vectors" / "keystream.json").read_text(encoding="utf-8"))
+PACKAGE = {str(path) for path in Path(bs.__file__).parent.rglob("*.py")}
 POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX file modes")
 
 
@@ -131,30 +134,67 @@ def test_known_words_of_records(case):
         assert f"{int(word[0]):016x}" == expected
 
 
-def test_known_reports():
-    """The way from key to report is known for one word, a table, rejections, permanent answers."""
-    key, known = Key(bytes.fromhex(VECTORS["secret"])), VECTORS["reports"]
-    channels = {
-        "mixture": bs.Mixture(5, truth=0.6).exact(),
-        "dense": bs.Dense([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]]).exact(),
-        "secrecy16": bs.secrecy(40000).exact(word_bits=16),
-        "secrecy64": bs.secrecy(2**62 + 1).exact(),
-    }
-    weights = [[str(m) for m in channels["dense"].integer_row(u)[0]] for u in range(3)]
+SKEWED = bs.Dense([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]])
+STEPS, EXCHANGES = bs.Circulant([0.4, 0.3, 0.2, 0.1]), bs.Tridiagonal([0.25, 0.5, 0.2])
+SPLIT = bs.Blocks([40000, 1, 30000])
+CHANNELS = {
+    "mixture": bs.Mixture(5, truth=0.6).exact(),
+    "staged": bs.Mixture(300, truth=0.5).exact(word_bits=16),
+    "dense": SKEWED.exact(),
+    "circulant": STEPS.exact(),
+    "tridiagonal": EXCHANGES.exact(),
+    "blocks": SPLIT.exact(word_bits=16),
+    "joint": bs.Kronecker(SKEWED, EXCHANGES, STEPS).exact(),
+    "joint16": bs.Kronecker(bs.secrecy(40000), SPLIT).exact(word_bits=16),
+    "secrecy16": bs.secrecy(40000).exact(word_bits=16),
+    "secrecy64": bs.secrecy(2**62 + 1).exact(),
+}
+
+
+def test_known_channels():
+    """The integers of the vectors are those of the package, by their digests and one by one."""
+    known = VECTORS["reports"]
+    assert {name: form.digest() for name, form in CHANNELS.items()} == second.MATRICES
+    weights = [[str(m) for m in CHANNELS["dense"].integer_row(u)[0]] for u in range(3)]
     assert weights == known["dense"]["weights"]
-    for name, channel in channels.items():
+    steps = [str(m) for m in CHANNELS["circulant"].integer_row(0)[0]]
+    assert steps == known["circulant"]["weights"]
+    exchanges = [str(CHANNELS["tridiagonal"].integer_row(u)[0][u + 1]) for u in range(3)]
+    assert exchanges == known["tridiagonal"]["weights"]
+    assert SPLIT.sizes.tolist() == known["blocks"]["sizes"]
+
+
+def test_known_reports():
+    """The way from key to report is known for tables, formulas, rejections, permanent answers."""
+    key, known = Key(bytes.fromhex(VECTORS["secret"])), VECTORS["reports"]
+    for name, channel in CHANNELS.items():
         scope = read(second.scope_of(name, word_bits=channel.word_bits))
-        assert channel.digest() == scope.matrix
         expected = [int(report) for report in known[name]["reports"]]
-        codes = np.array(known[name].get("codes", [0] * len(expected)), dtype=np.int64)
-        words = key.rows(scope).words(0, codes.size)
-        assert channel.sample(codes, words).tolist() == expected
+        codes = np.array(known[name]["codes"])
+        rows = key.rows(scope)
+        assert channel.sample(codes, rows.words(0, codes.size)).tolist() == expected
+        worker = bs.Randomiser(channel, scope, rows, key.records(scope))
+        assert worker.rows(codes).tolist() == expected
+        assert worker.rows(codes[17:], 17).tolist() == expected[17:]
     assert max(known["secrecy16"]["rejections"]) >= 3
     assert max(known["secrecy64"]["rejections"]) >= 1
     case, records = known["permanent"], key.records(read(second.scope_of("mixture")))
     for ids, reports in (("ids", "reports"), ("texts", "reports_of_texts")):
         words = records.permanent(case[ids], case["codes"])
-        assert channels["mixture"].sample(case["codes"], words).tolist() == case[reports]
+        assert CHANNELS["mixture"].sample(case["codes"], words).tolist() == case[reports]
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_second_implementation_reports_the_same(name):
+    """From key to category, on rows far out and in batches that end anywhere."""
+    channel, start = CHANNELS[name], 2**33 - 200
+    codes = np.array(second.codes_of(name, 400))
+    expected = second.reports_of(name, codes.tolist(), CANARY, start)
+    scope, key = read(second.scope_of(name, word_bits=channel.word_bits)), Key(CANARY)
+    worker = bs.Randomiser(channel, scope, key.rows(scope), key.records(scope))
+    edges = [0, 1, 8, 199, 200, 203, 400]
+    parts = [worker.rows(codes[at:end], start + at) for at, end in pairwise(edges)]
+    assert np.concatenate(parts).tolist() == expected
 
 
 def compare(count):
@@ -463,6 +503,8 @@ def test_domains_that_are_the_same():
     assert domain_digest([0, 1, 2]) == domain_digest(range(3)) == domain_digest(np.arange(3))
     assert domain_digest(("a", "b")) == domain_digest(np.array(["a", "b"]))
     assert domain_digest([np.float64(0.5), np.int8(3)]) == domain_digest([0.5, 3])
+    days = np.array(["2026-01-01", "2026-11-19"], "M8[D]")
+    assert domain_digest(days) == domain_digest([date(2026, 1, 1), date(2026, 11, 19)])
     assert domain_digest(["\ud800"]) != domain_digest(["\ud801"])
 
 
@@ -560,6 +602,8 @@ def test_columns_share_names_and_no_words():
         (lambda: domain_digest("no"), "list of labels; got str"),
         (lambda: domain_digest({"no", "yes"}), "list of labels; got set"),
         (lambda: domain_digest([object()]), "type object has no fixed spelling"),
+        (lambda: domain_digest(np.array(["2026-01-01"], "M8[ns]")), "type datetime64.ns. has no"),
+        (lambda: domain_digest([np.timedelta64(5, "ns")]), "type timedelta64.ns. has no"),
         (lambda: KEY.rows(changed(matrix=None)), "Reports need the digest"),
         (lambda: KEY.records(changed(matrix=None)), "Permanent answers need the digest"),
         (lambda: KEY.rows(SCOPE).words(-1, 3), "from 0 to 2.41; got -1 to 3"),
@@ -692,6 +736,32 @@ def test_a_key_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
 
 
 @POSIX
+def test_the_disk_has_a_key_and_its_name(tmp_path, monkeypatch):
+    """Writing waits for the file, then for the folder that names it."""
+    waited, fsync = [], os.fsync
+
+    def noted(descriptor):
+        waited.append(stat.S_IFMT(os.fstat(descriptor).st_mode))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    KEY.write(tmp_path / "a.key")
+    assert waited == [stat.S_IFREG, stat.S_IFDIR]
+
+
+def test_an_interrupted_key_leaves_nothing(tmp_path, monkeypatch):
+    """Neither does a person who changes her mind, and her interruption goes on its way."""
+
+    def interrupted(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        KEY.write(tmp_path / "a.key")
+    assert list(tmp_path.iterdir()) == []
+
+
+@POSIX
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o610, 0o666, 0o644])
 def test_a_key_file_open_to_others_is_refused(tmp_path, mode):
     """To read, to write or to run."""
@@ -780,7 +850,7 @@ def frames(error):
     found = []
     while error is not None:
         for frame, _ in traceback.walk_tb(error.__traceback__):
-            if frame.f_code.co_filename == keystream.__file__:
+            if frame.f_code.co_filename in PACKAGE:
                 found.append(repr(frame.f_locals))
         error = error.__cause__ or error.__context__
     return "\n".join(found)
@@ -893,10 +963,13 @@ def test_randomness_comes_from_one_place(path):
         elif isinstance(node, ast.Name):
             names.add(node.id)
     sources = {"random", "secrets", "uuid", "randomgen", "numpy.random", "os.urandom"}
+    sources |= {"scipy.stats", "importlib"}  # which samples, and which reaches anything
     assert not {module for module in modules if sources & {module, module.rsplit(".", 1)[0]}}
     asking = {"urandom", "getrandom", "default_rng", "RandomState", "SystemRandom", "token_bytes"}
+    asking |= {"randbytes", "rvs", "PCG64", "MT19937", "Philox", "SFC64", "SeedSequence"}
+    asking |= {"__import__", "import_module"}
     assert names & asking == ({"urandom"} if path.name == "keystream.py" else set())
-    if path.name != "keystream.py":
+    if path.name not in {"keystream.py", "secret.py"}:
         assert not any(module.startswith("cryptography") for module in modules)
 
 

@@ -23,144 +23,32 @@ the list (1, "names"). Words are little-endian everywhere; their top `word_bits`
 """
 
 import hashlib
-import hmac
 import operator
 import os
-import re
-import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from pathlib import Path
-from typing import Any, NoReturn, Self, final
+from typing import Any, Self, final
 
 import numpy as np
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.ciphers import CipherContext, modes
 from numpy.typing import ArrayLike, NDArray
 
-from bistochastic.errors import EntropyError, KeyFileError, KeystreamError, SecretError
+from bistochastic import keyfile
+from bistochastic.errors import EntropyError, KeystreamError
+from bistochastic.scope import FORMAT, Scope, domain_digest, encoded
+from bistochastic.secret import KEY_BYTES, Secret
 
 __all__ = ["Key", "Names", "Records", "Rows", "Scope", "domain_digest"]
 
 Unsigned = NDArray[np.uint64]
 Blocks = NDArray[np.uint64]  # (cells, 2), little-endian: one cipher block each
 Words = Callable[[int, int, NDArray[Any] | None], Unsigned]  # as in bistochastic.matrices.words
-PathLike = str | os.PathLike[str]
 
-FORMAT = 1
-KEY_BYTES = 32
 BLOCK_BYTES = 16
 MOST_BLOCKS = 1 << 40  # read under one subkey
 PLACES = 1 << 32  # for draws, and for attempts
 ZEROS = memoryview(bytes(1 << 18))  # encrypted, it is the keystream; fits a second level cache
 CHUNK = 1 << 13  # cells whose blocks stay in that cache, before and after encryption
-
-FILE_PREFIX = f"bistochastic-key-{FORMAT}:".encode()
-FILE_LENGTH = len(FILE_PREFIX) + 2 * KEY_BYTES + 1 + 8
-
-
-@final
-class Secret:
-    """Bytes that show up in no text: not in a repr, a traceback with its variables or a pickle."""
-
-    __slots__ = ("_bytes",)
-
-    def __init__(self, secret: bytes) -> None:
-        self._bytes = secret
-
-    def reveal(self) -> bytes:
-        return self._bytes
-
-    def derived(self, info: bytes) -> "Secret":
-        """The subkey for what the info says, by HKDF-SHA256 (RFC 5869)."""
-        hkdf = HKDF(algorithm=hashes.SHA256(), length=KEY_BYTES, salt=None, info=info)
-        return Secret(hkdf.derive(self._bytes))
-
-    def encryptor(self, mode: modes.CTR | modes.ECB) -> CipherContext:
-        return Cipher(algorithms.AES(self._bytes), mode).encryptor()
-
-    def __eq__(self, other: object) -> bool:  # there is no hash: it would tell something of them
-        return isinstance(other, Secret) and hmac.compare_digest(self._bytes, other._bytes)
-
-    def __repr__(self) -> str:
-        return "<hidden>"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise SecretError(
-            "A key, or what was derived from it, is not pickled: it might be written somewhere. "
-            "Let a worker call Key.read(path), or send key.secret() and let it call Key(secret)."
-        )
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """What words are for; whatever differs here, they are unrelated."""
-
-    release: str  # permanent answers last while it stays the same
-    column: str | tuple[str, ...]  # its name, or those of several that one channel treats together
-    domain: str  # `domain_digest` of the labels
-    matrix: str | None  # `digest()` of the exact channel; None for words that no channel consumes
-    word_bits: int = 64  # the `word_bits` of the exact channel
-
-    def __post_init__(self) -> None:
-        names = self.column if isinstance(self.column, tuple) else (self.column,)
-        if not names or not all(type(name) is str and name for name in (self.release, *names)):
-            raise KeystreamError("A Scope names its release and its columns by texts, none empty.")
-        for digest in (self.domain, "0" * 64 if self.matrix is None else self.matrix):
-            if type(digest) is not str or not re.fullmatch("[0-9a-f]{64}", digest):
-                raise KeystreamError(
-                    "A Scope has digests of 64 hexadecimal digits: domain_digest(labels) for its "
-                    "domain, exact.digest() for its matrix."
-                )
-        if type(self.word_bits) is not int or self.word_bits not in range(8, 65):
-            raise KeystreamError(f"Words have 8 to 64 bits; got word_bits={self.word_bits!r}.")
-
-    def info(self, kind: str, purpose: str) -> bytes:
-        """What the subkey is derived over; public, and different for every difference."""
-        named = (self.release, self.column, self.domain, self.matrix, self.word_bits)
-        return encoded((FORMAT, kind, purpose, *named))
-
-
-def domain_digest(labels: Sequence[Any] | NDArray[Any]) -> str:
-    """SHA-256 of a domain: of its labels, their types and their order.
-
-    The domain of several columns is the list of their domains. 1, 1.0, True and "1" are four
-    labels, and texts that look alike but are spelled differently are two.
-
-    >>> domain_digest(["no", "yes"]) == domain_digest(["yes", "no"])
-    False
-    """
-    if not isinstance(labels, list | tuple | range | np.ndarray):
-        raise KeystreamError(f"A domain is a list of labels; got {type(labels).__name__}.")
-    return hashlib.sha256(encoded(labels)).hexdigest()
-
-
-def encoded(value: Any) -> bytes:
-    """A value with its kind and length, so that no two values or lists have the same bytes."""
-    plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
-    if type(plain) not in SPELLINGS:
-        raise KeystreamError(
-            f"A label of type {type(plain).__name__} has no fixed spelling. "
-            f"Use texts, numbers, dates, times or None."
-        )
-    kind, spelled = SPELLINGS[type(plain)]
-    content = spelled(plain)
-    return kind + len(content).to_bytes(8, "big") + content
-
-
-SPELLINGS: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
-    type(None): (b"n", lambda value: b""),
-    bool: (b"b", lambda value: str(int(value)).encode()),
-    int: (b"i", lambda value: str(value).encode()),
-    float: (b"f", lambda value: value.hex().encode()),
-    str: (b"s", lambda value: value.encode("utf-8", "surrogatepass")),
-    bytes: (b"y", lambda value: value),
-    **dict.fromkeys((date, datetime, time), (b"d", lambda value: value.isoformat().encode())),
-    **dict.fromkeys((list, tuple, range), (b"l", lambda value: b"".join(map(encoded, value)))),
-}
 
 
 @final
@@ -198,41 +86,20 @@ class Key:
         return cls(drawn.reveal())
 
     @classmethod
-    def read(cls, path: PathLike) -> Self:
+    def read(cls, path: keyfile.PathLike) -> Self:
         """The key in a file that `write` made, or a `KeyFileError`.
 
         A symbolic link is refused, since whoever may change it chooses the key; folders may be
         links. So is, on POSIX systems, a file that is open to its group or to others.
         """
-        key, fault = _parsed(_content(path))
-        if fault:
-            raise KeyFileError(f"Key file {os.fspath(path)!r} {fault}. Restore it from a copy.")
-        return cls(key.reveal())
+        return cls(keyfile.read(path).reveal())
 
-    def write(self, path: PathLike) -> None:
+    def write(self, path: keyfile.PathLike) -> None:
         """Write the key to a new file, its owner's alone, and wait until the disk has it.
 
         Never over what is there already, and never through a link: that is a `KeyFileError`.
         """
-        where, line = f"Key file {os.fspath(path)!r}", _line(self._secret)
-        try:
-            descriptor = _opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        except OSError as error:
-            raise KeyFileError(f"{where} cannot be created: {error.strerror}.") from error
-        try:
-            with open(descriptor, "wb") as file:
-                if os.name == "posix":
-                    os.fchmod(descriptor, 0o600)  # whatever the umask took away
-                file.write(line.reveal() + b"\n")
-                file.flush()
-                os.fsync(descriptor)
-            if os.name == "posix":  # where a folder, with its new name, can be waited for
-                folder = os.open(Path(path).parent, os.O_RDONLY)
-                os.fsync(folder)
-                os.close(folder)
-        except OSError as error:
-            os.unlink(path)  # O_EXCL made it, so it is ours
-            raise KeyFileError(f"{where} cannot be written: {error.strerror}.") from error
+        keyfile.write(path, self._secret)
 
     def secret(self) -> bytes:
         """The bytes, for a worker's `Key(secret)`: whatever holds them can undo the release."""
@@ -265,50 +132,6 @@ class Key:
 
     def __repr__(self) -> str:
         return "<Key, hidden>"
-
-
-def _opened(path: PathLike, flags: int) -> int:
-    """A descriptor of the very file, never of one that a link points to."""
-    for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY", "O_NONBLOCK"):  # where they exist
-        flags |= getattr(os, name, 0)
-    return os.open(path, flags, 0o600)
-
-
-def _content(path: PathLike) -> Secret:
-    """The line in a key file that nobody else can read or change."""
-    where = f"Key file {os.fspath(path)!r}"
-    try:
-        kind = os.lstat(path).st_mode
-        if stat.S_ISLNK(kind):  # O_NOFOLLOW refuses it too, but not on Windows
-            raise KeyFileError(f"{where} is a symbolic link. Give the file itself.")
-        if not stat.S_ISREG(kind):
-            raise KeyFileError(f"{where} is not a regular file.")
-        with open(_opened(path, os.O_RDONLY), "rb") as file:
-            if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
-                raise KeyFileError(f"{where} is open to others. Run `chmod 600` on it.")
-            return Secret(file.read(4 * FILE_LENGTH).removesuffix(b"\n").removesuffix(b"\r"))
-    except OSError as error:
-        raise KeyFileError(f"{where} cannot be read: {error.strerror}.") from error
-
-
-def _parsed(line: Secret) -> tuple[Secret, str]:
-    """The key in the line of a key file, and what is wrong, in words that show none of it."""
-    length, key = len(line.reveal()), Secret(line.reveal()[len(FILE_PREFIX) :])
-    if not line.reveal().startswith(FILE_PREFIX[:length]):
-        return key, "does not hold a key, or one of another version"
-    if length != FILE_LENGTH:
-        return key, f"is cut short or too long: {length} characters, not {FILE_LENGTH}"
-    if not re.fullmatch(rb"[0-9a-f]{64}:[0-9a-f]{8}", key.reveal()):
-        return key, "holds characters that a key does not have"
-    key = Secret(bytes.fromhex(key.reveal()[: 2 * KEY_BYTES].decode()))
-    return key, "" if line == _line(key) else "does not fit its checksum: it was changed"
-
-
-def _line(secret: Secret) -> Secret:
-    """The line of a key file: version, key and eight digits that tell when it was mistyped."""
-    start = Secret(FILE_PREFIX + secret.reveal().hex().encode())
-    checksum = hashlib.sha256(start.reveal()).hexdigest()[:8]
-    return Secret(start.reveal() + b":" + checksum.encode())
 
 
 @final
@@ -416,6 +239,12 @@ class Names:
 
     _blocks: Blocks
 
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __getitem__(self, part: slice) -> "Names":
+        return Names(self._blocks[part])
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -431,7 +260,11 @@ class Records:
     _naming: Secret
     word_bits: int
 
-    def permanent(self, ids: "Names | ArrayLike | Sequence[Any]", codes: ArrayLike) -> Words:
+    def names(self, ids: ArrayLike | Sequence[Any]) -> Names:
+        """The names of record ids, as `Key.names` makes them."""
+        return Names(_named(self._naming, ids))
+
+    def permanent(self, ids: Names | ArrayLike | Sequence[Any], codes: ArrayLike) -> Words:
         """The words of the answers of these records with these true codes.
 
         Ids are whole numbers that fit 64 bits, texts, bytes, or what `Key.names` made of them.

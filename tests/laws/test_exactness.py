@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bistochastic import Exact
 from bistochastic.testing import stochastic, structures
+from tests.exhaustive import assert_law_is_the_integers
 
 getcontext().prec = 50
 
@@ -41,42 +42,6 @@ def epsilon(rows: list[list[Fraction]]) -> Decimal:
         if max(column):
             worst = max(worst, max(column) / min(column))
     return (Decimal(worst.numerator) / Decimal(worst.denominator)).ln()
-
-
-class Laid:
-    """Words laid out for one attempt; rejected ones are noted, draw by draw, and answered by 0."""
-
-    def __init__(self, lines: np.ndarray) -> None:
-        self.lines = lines
-        self.rejected = np.zeros(lines.shape, dtype=bool)
-
-    def __call__(self, draw, attempt, cells):
-        if attempt:
-            self.rejected[draw, cells] = True
-            return np.zeros(len(cells), dtype=np.uint64)
-        return self.lines[draw] if cells is None else self.lines[draw][cells]
-
-
-def sampled(form: Exact, code: int) -> list[Fraction]:
-    """The law of the report of a code over all words of one or two draws, as exact fractions.
-
-    A rejected word is drawn again, so each draw is uniform over the words that it accepts.
-    """
-    each = np.arange(1 << form.word_bits, dtype=np.uint64)
-    axes = [each if draw < form.draws else each[:1] for draw in range(2)]
-    words = Laid(np.array([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")]))
-    shape = (axes[0].size, axes[1].size)
-    reports = form.draw(np.full(words.lines.shape[1], code), words).astype(int).reshape(shape)
-    first, second = (rejected.reshape(shape) for rejected in words.rejected)
-    alive = ~first.any(axis=1)
-    kept = ~second[alive]
-    cells = np.arange(kept.shape[0])[:, None] * form.size + reports[alive]
-    counts = np.bincount(cells[kept], minlength=kept.shape[0] * form.size).reshape(-1, form.size)
-    law = [Fraction(0)] * form.size
-    for accepted in np.unique(kept.sum(axis=1)):  # each first word is equally likely
-        share = counts[kept.sum(axis=1) == accepted].sum(axis=0)
-        law = [p + Fraction(int(count), int(accepted)) for p, count in zip(law, share, strict=True)]
-    return [p / int(alive.sum()) for p in law]
 
 
 WORDS = st.sampled_from([8, 12, 16, 32, 64])
@@ -135,9 +100,7 @@ def test_sampling_over_all_words_gives_the_integer_row(matrix, word_bits):
         form = matrix.exact(word_bits=8, allow_zeros=True)
     if form.draws > 2:
         return
-    for code in range(form.size):
-        weights, whole = form.integer_row(code)
-        assert sampled(form, code) == [Fraction(weight, whole) for weight in weights]
+    assert_law_is_the_integers(form)
 
 
 @settings(max_examples=60)

@@ -1,1 +1,1 @@
-"""A matrix meets a column: records are grouped, so that each group is one block of a matrix."""
+"""A matrix meets a column: codes are randomised, numbers moved or averaged, records grouped."""

@@ -20,9 +20,9 @@ def standardised(columns: Floats) -> Floats:
     low, high = columns.min(axis=0), columns.max(axis=0)
     columns, low = columns[:, high > low], low[high > low]
     _, exponents = np.frexp(np.abs(columns).max(axis=0))
-    # Halved once more, so that the range of a column is a number too. Shifting by a value that
-    # occurs keeps whole numbers whole, wherever they lie.
-    columns = np.ldexp(columns, -1 - exponents) - np.ldexp(low, -1 - exponents)
+    # Of size one, so that the range of a column is a number too. Shifting by a value that occurs
+    # keeps whole numbers whole, wherever they lie.
+    columns = np.ldexp(columns, -exponents) - np.ldexp(low, -exponents)
     columns = columns / columns.max(axis=0)
     columns -= columns.mean(axis=0)
     return np.asarray(columns / columns.std(axis=0))

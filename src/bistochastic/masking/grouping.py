@@ -1,14 +1,19 @@
 """Groups of records: who is with whom, what each publishes, and what that loses."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from bistochastic.errors import MaskingError
+from bistochastic.keystream import Key
 from bistochastic.masking.distances import information_loss, means, standardised
+from bistochastic.masking.numeric import average, permute
+from bistochastic.masking.ranks import Individuals, as_column
 from bistochastic.matrices.blocks import Blocks
 from bistochastic.matrices.checks import frozen
+from bistochastic.matrices.words import Words
 
 __all__ = ["Grouping", "grouping"]
 
@@ -43,6 +48,47 @@ class Grouping:
     def matrix(self) -> Blocks:
         """The channel on records in this order: within a group anyone may be anyone."""
         return Blocks(self.sizes)
+
+    def average(
+        self, values: ArrayLike, *, missing: ArrayLike | None = None, insist: bool = False
+    ) -> Floats:
+        """The mean of the group in place of each value; see `bistochastic.masking.numeric.average`.
+
+        Missing values stay missing and count in no mean; a value that is alone in its group then
+        is refused.
+        """
+        matrix = self._present(values, missing)
+        return average(values, matrix, by=self.groups, missing=missing, insist=insist)
+
+    def permute(
+        self,
+        values: ArrayLike,
+        key: Key | Words,
+        *,
+        release: str = "",
+        column: str = "",
+        missing: ArrayLike | None = None,
+    ) -> NDArray[Any]:
+        """Values that have changed places within their groups, every one still there.
+
+        The arguments are those of `bistochastic.masking.numeric.permute`. Missing values stay.
+        """
+        matrix = self._present(values, missing)
+        return permute(
+            values, matrix, key, release=release, column=column, by=self.groups, missing=missing
+        )
+
+    def _present(self, values: ArrayLike, missing: ArrayLike | None) -> Blocks:
+        """The matrix for those records of each group that have a value."""
+        given = as_column(values)
+        if given.size != self.groups.size:
+            raise MaskingError(
+                f"{self.groups.size} records were grouped, but the column has {given.size} rows."
+            )
+        present = self.groups[Individuals.of(given, by="position", missing=missing).rows]
+        if present.size == 0:
+            raise MaskingError("All values of the column are missing: there is nothing to mask.")
+        return Blocks(np.unique(present, return_counts=True)[1])
 
     def __repr__(self) -> str:
         sizes = self.sizes

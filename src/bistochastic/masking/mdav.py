@@ -1,14 +1,22 @@
 """MDAV: the record farthest from the centre and the one opposite gather their neighbours."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from bistochastic.masking.few import Few
 from bistochastic.masking.remaining import Remaining
 
 __all__ = ["mdav"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# Records below which measuring all distances takes no longer than a search: 4000 of thirty
+# columns, 10,000 of one.
+FEW = 6000
 
 
 def mdav(points: Floats, k: int) -> Integers:
@@ -17,38 +25,28 @@ def mdav(points: Floats, k: int) -> Integers:
     While at least 3k records are left: r is the one farthest from their centre and forms a group
     with its k - 1 nearest; s is the one of the rest farthest from r and does the same. Of 2k to
     3k - 1 records that are left, the one farthest from their centre still forms a group, and the
-    rest is the last one (Domingo-Ferrer and Torra 2005). Of records at the same distance the
-    lowest row comes first, everywhere.
+    rest is the last one, number 0 (Domingo-Ferrer and Torra 2005). Of records at the same distance
+    the lowest row comes first, everywhere.
 
     >>> mdav(np.array([[0.0], [1.0], [5.0], [6.0], [7.0]]), 2)
-    array([0, 0, 1, 1, 1])
+    array([1, 1, 0, 0, 0])
     """
     groups = np.zeros(len(points), dtype=np.int64)
-    left = Remaining(points)
-    label = 1
-    while left.count >= 3 * k:
-        left.tend()
-        for rows in opposite_pair(left, k):
-            groups[rows] = label
-            label += 1
-    if left.count >= 2 * k:
-        point = left.farthest(left.centre)
-        distances, indices = left.near([point], k)
-        groups[left.take(point, k, distances[0], indices[0])] = label
+    for label, rows in enumerate(gathered(points, k), start=1):
+        groups[rows] = label
     return groups
 
 
-def opposite_pair(left: Remaining, k: int) -> tuple[list[int], list[int]]:
-    """The rows of two groups: around the record farthest from the centre, and opposite to it."""
-    r = left.farthest(left.centre)
-    s = left.farthest(left.points[r])
-    records = left.left[s]
-    # Both at once, because a call costs as much as the search.
-    (near_r, near_s), (at_r, at_s) = left.near([r, s], k)
-    around_r = left.take(r, k, near_r, at_r)
-    if left.left[s] == records:
-        return around_r, left.take(s, k, near_s, at_s)
-    # The first group took from the point opposite: many records are equally far, or equal.
-    s = left.farthest(left.points[r])
-    near, at = left.near([s], k)
-    return around_r, left.take(s, k, near[0], at[0])
+def gathered(points: Floats, k: int) -> Iterator[Any]:
+    """The rows of each group in turn, but not those of the rest."""
+    rows = np.arange(len(points))
+    if rows.size > FEW:
+        many = Remaining(points)
+        while many.count >= max(FEW, 3 * k):
+            yield from many.opposite_pair(k)
+        rows = many.records
+    few = Few(points, rows)
+    while few.count >= 3 * k:
+        yield from few.opposite_pair(k)
+    if few.count >= 2 * k:
+        yield few.take(few.farthest(few.centre), k)

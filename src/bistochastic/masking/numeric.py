@@ -5,168 +5,210 @@ E[draw] = E[permute] = average, for a P that is not symmetric too.
 """
 
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import MaskingError
-from bistochastic.masking.permute import joint_bits, permutation
+from bistochastic.keystream import Key, Scope, domain_digest
+from bistochastic.masking.averaging import refuse_determined
+from bistochastic.masking.permute import joint_bits, one_for_all, permutation
+from bistochastic.masking.ranks import Individuals, as_column
 from bistochastic.matrices.base import Bistochastic
-from bistochastic.matrices.blocks import Blocks
+from bistochastic.matrices.bounds import AtLeast
+from bistochastic.matrices.exact import Exact
 from bistochastic.matrices.words import Words
 
-__all__ = ["Individuals", "average", "determined", "draw", "permute", "permuted_bits"]
+__all__ = ["Uncertainty", "average", "draw", "permute", "sources", "uncertainty"]
 
-SMALL = 2000  # up to this size the null space of any matrix is looked at itself
-ZERO = 1e-9  # how small a direction of the null space counts as not there
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Individuals:
-    """Who has a value, in the order in which a matrix meets them.
-
-    `rows[r]` is the row of rank r. Missing values keep their place and are no individuals.
-    """
-
-    rows: NDArray[np.int64]
-    size: int  # rows of the column, missing ones too
-
-    @classmethod
-    def of(cls, values: ArrayLike, *, by: ArrayLike | None = None) -> "Individuals":
-        """Ordered by value, or by another column of the same length; ties by row.
-
-        NaN is missing. Infinite values are refused: no average of them means anything.
-        """
-        column = _column(values)
-        key = column if by is None else np.asarray(by)
-        if key.shape != column.shape:
-            raise MaskingError(
-                f"The column to order by has {key.size} rows, the column itself {column.size}."
-            )
-        present = np.flatnonzero(~np.isnan(column))
-        return cls(present[np.argsort(key[present], kind="stable")], column.size)
-
-    @property
-    def present(self) -> int:
-        """How many rows have a value: the size of the matrix that is needed."""
-        return int(self.rows.size)
-
-    @property
-    def missing(self) -> int:
-        """How many rows have none."""
-        return self.size - self.present
+How = Literal["draw", "permute"]
+Order = ArrayLike | Literal["position"] | None
 
 
 def draw(
-    values: ArrayLike, matrix: Bistochastic, words: Words, *, by: ArrayLike | None = None
+    values: ArrayLike,
+    matrix: Bistochastic,
+    key: Key | Words,
+    *,
+    release: str = "",
+    column: str = "",
+    by: Order = None,
+    missing: ArrayLike | None = None,
 ) -> NDArray[Any]:
     """Each place takes the value of an individual drawn from its column of P.
 
     Margins hold in expectation; one value may appear several times, another not at all.
+
+    Args:
+        values: The column; NaN is missing, and stays where it is.
+        matrix: As many ranks as there are values.
+        key: The secret, or the words of the ranks themselves.
+        release: The name of the release, which with that of the column says whose words these are.
+        column: The name of the column.
+        by: What to order by: another column, or "position"; the values themselves if None.
+        missing: Which rows have no value, where the column itself cannot say.
     """
-    column, individuals = _met(values, matrix, by)
-    source = matrix.T.exact(allow_zeros=True).sample(np.arange(individuals.present), words)
-    return _placed(column, individuals, column[individuals.rows[source]])
+    given, individuals = _met(values, matrix, by, missing)
+    exact = _sampled(matrix, "draw")
+    came = sources(exact, _words(key, exact, "draw", release, column), "draw")
+    return individuals.placed(given, given[individuals.rows[came]])
 
 
 def permute(
-    values: ArrayLike, matrix: Bistochastic, words: Words, *, by: ArrayLike | None = None
+    values: ArrayLike,
+    matrix: Bistochastic,
+    key: Key | Words,
+    *,
+    release: str = "",
+    column: str = "",
+    by: Order = None,
+    missing: ArrayLike | None = None,
+    insist: bool = False,
 ) -> NDArray[Any]:
-    """Individuals change places: every value is still there, exactly once."""
-    column, individuals = _met(values, matrix, by)
-    goes = permutation(matrix.exact(allow_zeros=True), words)
-    moved = np.empty_like(column, shape=individuals.present)
-    moved[goes] = column[individuals.rows]
-    return _placed(column, individuals, moved)
+    """Individuals change places: every value is still there, exactly once.
 
+    The arguments are those of `draw`. A matrix that moves everybody by one of a few listed
+    permutations is refused, for one known record may reveal all, unless the caller insists.
 
-def permuted_bits(matrix: Bistochastic) -> float:
-    """What `permute` leaves open about all places together, in bits."""
-    return joint_bits(matrix.exact(allow_zeros=True))
+    >>> import numpy as np
+    >>> from bistochastic import Blocks
+    >>> from bistochastic.keystream import Key
+    >>> income = np.array([900, 1000, 5000, 5200])
+    >>> moved = permute(income, Blocks([2, 2]), Key.new(), release="2026", column="income")
+    >>> sorted(moved.tolist())
+    [900, 1000, 5000, 5200]
+    """
+    given, individuals = _met(values, matrix, by, missing)
+    exact = _sampled(matrix, "permute")
+    if one_for_all(exact) and not insist:
+        raise MaskingError(
+            f"{matrix!r} would move everybody by one of a few permutations: one known record may "
+            f"reveal all. Permute with blocks, a mixture, a window or a tridiagonal matrix, draw "
+            f"instead, or insist."
+        )
+    came = sources(exact, _words(key, exact, "permute", release, column), "permute")
+    return individuals.placed(given, given[individuals.rows[came]])
 
 
 def average(
-    values: ArrayLike, matrix: Bistochastic, *, by: ArrayLike | None = None, insist: bool = False
+    values: ArrayLike,
+    matrix: Bistochastic,
+    *,
+    by: Order = None,
+    missing: ArrayLike | None = None,
+    insist: bool = False,
 ) -> NDArray[np.float64]:
     r"""$y = P^\top x$: each place takes the mean of who might have come there.
 
     P is public, so whoever can solve for x reads it off. Refused unless nobody's value is
-    determined, or the caller insists.
+    determined, or the caller insists; `averaging_report` says more.
+
+    >>> import numpy as np
+    >>> from bistochastic import Blocks
+    >>> average(np.array([5.0, 1.0, 3.0, 9.0]), Blocks([2, 2]))
+    array([7., 2., 2., 7.])
     """
-    column, individuals = _met(values, matrix, by)
+    given, individuals = _met(values, matrix, by, missing)
     if not insist:
         refuse_determined(matrix)
-    mean = matrix.rmatvec(column[individuals.rows].astype(np.float64))
-    return _placed(column.astype(np.float64), individuals, mean)
+    means = matrix.rmatvec(given[individuals.rows].astype(np.float64))
+    return individuals.placed(given.astype(np.float64), means)
 
 
-def refuse_determined(matrix: Bistochastic) -> None:
-    """Refuse to average where a public matrix gives somebody's value away.
+def sources(exact: Exact, words: Words, how: How) -> NDArray[np.int64]:
+    """From which rank the value at each rank comes: all that applying it to a sorted column needs.
 
-    x_u is determined exactly if every direction that Pᵀ destroys leaves u alone.
+    Args:
+        exact: The integer form of the matrix to permute; to draw, that of its transpose.
+        words: The words of the ranks, in order.
+        how: "draw" or "permute".
+
+    >>> from bistochastic import Permutation
+    >>> sources(Permutation([2, 0, 1]).exact(), None, "permute")
+    array([1, 2, 0])
     """
-    bare = determined(matrix)
-    if bare:
-        raise MaskingError(
-            f"Averaging with {matrix!r} determines {bare} of {matrix.size} values: the matrix is "
-            f"public, and solving it gives them away. Use blocks of at least two, draw or permute "
-            f"instead, or insist."
-        )
+    if how == "draw":
+        return exact.sample(np.arange(exact.size), words).astype(np.int64, copy=False)
+    if how != "permute":
+        raise MaskingError(f'A column is masked by "draw" or "permute" here; got {how!r}.')
+    goes = permutation(exact, words)
+    came = np.empty_like(goes)
+    came[goes] = np.arange(goes.size)
+    return came
 
 
-@singledispatch
-def determined(matrix: Bistochastic) -> int:
-    """How many individuals' values follow from the averages.
+@final
+@dataclass(frozen=True, slots=True)
+class Uncertainty:
+    """What masking a column leaves open, in bits.
+
+    Attributes:
+        individuals: How many there are.
+        record_bits: What is open about where one individual's value went, on average.
+        least_record_bits: The same of the worst protected individual.
+        joint_bits: What is open about all of them together; at most individuals · record_bits.
+            A lower bound where it is an `AtLeast`.
+    """
+
+    individuals: int
+    record_bits: float
+    least_record_bits: float
+    joint_bits: float
+
+    @property
+    def joint_bits_each(self) -> float:
+        """What is open together, per individual."""
+        return type(self.joint_bits)(self.joint_bits / self.individuals)
+
+
+def uncertainty(matrix: Bistochastic, how: How = "permute") -> Uncertainty:
+    """What drawing or permuting with a matrix leaves open: of one record, and of all together.
 
     >>> from bistochastic import Blocks
-    >>> determined(Blocks([2, 1, 1]))
-    2
+    >>> told = uncertainty(Blocks([3, 3]))
+    >>> round(told.record_bits, 3), round(told.joint_bits, 3)  # log2 3, and log2 3! twice
+    (1.585, 5.17)
     """
-    if not matrix.singular:
-        return matrix.size
-    if matrix.size > SMALL:
-        raise MaskingError(
-            f"{matrix!r} is too large to see whose values an average determines. Average with "
-            f"blocks, which tell, or insist."
-        )
-    _, lost, directions = np.linalg.svd(matrix.T.to_dense())
-    hidden = directions[lost <= matrix.size * np.finfo(np.float64).eps]
-    return int((np.abs(hidden).max(axis=0, initial=0.0) <= ZERO).sum())
+    exact = _sampled(matrix, how)
+    mean, least = (float(bits) for bits in exact.entropy_range())
+    if how == "draw":
+        joint: float = AtLeast(exact.size * mean)  # each place draws for itself
+    else:
+        joint = joint_bits(exact)
+    return Uncertainty(exact.size, mean, least, joint)
 
 
-@determined.register
-def _(matrix: Blocks) -> int:
-    return int((matrix.sizes == 1).sum())
+def _sampled(matrix: Bistochastic, how: How) -> Exact:
+    """The integer form that words meet: a place draws from its column, so from the transpose.
+
+    That entries vanish is no harm here: which individual came is not what epsilon is told of.
+    """
+    return (matrix.T if how == "draw" else matrix).exact(allow_zeros=True)
 
 
-def _column(values: ArrayLike) -> NDArray[Any]:
-    column = np.asarray(values)
-    if column.ndim != 1 or column.dtype.kind not in "iuf":
-        raise MaskingError(
-            f"A numeric column is needed; got {column.dtype} of shape {column.shape}."
-        )
-    if column.dtype.kind == "f" and np.isinf(column).any():
-        raise MaskingError(f"The column holds {int(np.isinf(column).sum())} infinite values.")
-    return column
+def _words(key: Key | Words, exact: Exact, how: How, release: str, column: str) -> Words:
+    """The words of the ranks, of which there are as many as individuals."""
+    if not isinstance(key, Key):
+        return key
+    scope = Scope(
+        release=release,
+        column=column,
+        domain=domain_digest(["individuals", exact.size]),
+        matrix=exact.digest(),
+        word_bits=exact.word_bits,
+    )
+    return key.rows(scope, purpose=how).words(0, exact.size)
 
 
 def _met(
-    values: ArrayLike, matrix: Bistochastic, by: ArrayLike | None
+    values: ArrayLike, matrix: Bistochastic, by: Order, missing: ArrayLike | None
 ) -> tuple[NDArray[Any], Individuals]:
-    column = _column(values)
-    individuals = Individuals.of(column, by=by)
+    given = as_column(values)
+    individuals = Individuals.of(given, by=by, missing=missing)
     if matrix.size != individuals.present:
         raise MaskingError(
             f"{individuals.present} rows have a value ({individuals.missing} have none), but the "
             f"matrix has size {matrix.size}. Its size is the number of individuals."
         )
-    return column, individuals
-
-
-def _placed(column: NDArray[Any], individuals: Individuals, masked: NDArray[Any]) -> NDArray[Any]:
-    result = column.copy()
-    result[individuals.rows] = masked
-    return result
+    return given, individuals

@@ -4,7 +4,6 @@ Equal records share one point. A tree over the points answers who is near; point
 stay in it until so many are that it is worth growing anew.
 """
 
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
@@ -19,9 +18,6 @@ Integers = NDArray[np.int64]
 
 # The share of its points below which a tree is grown anew: 0.6 to 0.85 take the same time.
 WITHERED = 0.7
-
-# The fewest points for which growing a tree anew is worth it.
-BUSH = 64
 
 # Neighbours asked for at first, beyond two for each that is wanted.
 SPARE = 4
@@ -45,7 +41,8 @@ class Remaining:
     def __init__(self, records: Floats) -> None:
         order, starts = distinct(records)
         self.count = len(records)
-        self.points = records[order[starts]]
+        self.firsts = order[starts]
+        self.points = records[self.firsts]
         # Single entries are read often, and those of lists are read three times as fast.
         self.rows: list[int] = order.tolist()
         self.heads: list[int] = starts.tolist()
@@ -59,6 +56,7 @@ class Remaining:
         points = self.points[alive]
         self.tree = cKDTree(points, leafsize=12, balanced_tree=False)
         self.far = Farthest(points, self.tree.indices)
+        self.grown = alive
         self.places: list[int] = alive.tolist()
         self.index = np.zeros(len(left), dtype=np.int64)
         self.index[alive] = np.arange(alive.size)
@@ -67,18 +65,43 @@ class Remaining:
 
     def tend(self) -> None:
         """Grow anew when too much of the tree is used up; tree indices lose their meaning."""
-        if BUSH < self.alive < WITHERED * len(self.places):
+        if self.alive < WITHERED * len(self.places):
             self.grow()
+
+    @property
+    def records(self) -> Integers:
+        """The rows that are left, ascending."""
+        queues = zip(self.heads, self.left, strict=True)
+        return np.sort([row for head, left in queues for row in self.rows[head : head + left]])
 
     @property
     def centre(self) -> Floats:
         """The mean of the records."""
         return np.asarray(self.total / self.count)
 
+    def opposite_pair(self, k: int) -> tuple[list[int], list[int]]:
+        """The rows of two groups: around the record farthest from the centre, and opposite it."""
+        self.tend()
+        r = self.farthest(self.centre)
+        s = self.farthest(self.points[r])
+        records = self.left[s]
+        # Both at once, because a call costs as much as the search.
+        (near_r, near_s), (at_r, at_s) = self.near([r, s], k)
+        around_r = self.take(r, k, near_r, at_r)
+        if self.left[s] == records:
+            return around_r, self.take(s, k, near_s, at_s)
+        # The first group took from the point opposite: many records are equally far, or equal.
+        s = self.farthest(self.points[r])
+        near, at = self.near([s], k)
+        return around_r, self.take(s, k, near[0], at[0])
+
     def farthest(self, place: Floats) -> int:
         """The point farthest from a place; among several the one that holds the lowest row."""
-        found = [self.places[i] for i in self.far.search(place).tolist()]
-        return min(found, key=lambda point: self.rows[self.heads[point]])
+        found = self.far.search(place)
+        if found.size == 1:
+            return self.places[int(found[0])]
+        points = self.grown[found]
+        return int(points[self.firsts[points].argmin()])
 
     def near(self, points: list[int], k: int) -> tuple[list[list[float]], list[list[int]]]:
         """Distances and tree indices of neighbours of each point, the nearest first."""
@@ -136,6 +159,8 @@ class Remaining:
             rows += self.rows[head : head + count]
             self.heads[point] = head + count
             self.left[point] -= count
+            if self.left[point]:
+                self.firsts[point] = self.rows[head + count]
         points = list(chosen)
         self.total -= np.array(list(chosen.values())) @ self.points[points]
         self.count -= len(rows)

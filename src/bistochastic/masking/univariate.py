@@ -65,6 +65,7 @@ def last_sizes(ordered: Floats, k: int) -> Integers:
         wrong = np.flatnonzero(differ(met[1:], ends[:-1])) + 1
         if wrong.size == 0:
             return sizes.ravel()[:n]
+        wrong = wrong[np.diff(wrong, prepend=-1) > 1]  # what follows a wrong part would be again
         met[wrong] = ends[wrong - 1]
         ends[wrong], sizes[wrong] = walk(lines[wrong, run_up:], met[wrong], k)
 
@@ -77,22 +78,22 @@ def walk(lines: Floats, begin: Floats, k: int) -> tuple[Floats, Integers]:
     """
     window = 2 * k - 1
     parts, length = len(lines), lines.shape[1] - window
-    step = max(1, min(k, CELLS // (parts * window)))
-    costs = begin
+    costs = np.concatenate((begin, np.empty((parts, length))), axis=1)
+    # From the smallest group to the largest, so that the smallest of equals is found first.
+    before = np.lib.stride_tricks.sliding_window_view(costs, k, axis=1)[:, :, ::-1]
     sizes = np.empty((parts, length), dtype=np.int64)
-    for at in range(0, length, step):
-        wide = min(step, length - at)
-        within = spreads(lines[:, at + 1 : at + wide + window], k)
-        # From the smallest group to the largest, so that the smallest of equals is found first.
-        before = np.lib.stride_tricks.sliding_window_view(costs, k, axis=1)[:, :wide, ::-1]
-        totals = before + within
-        best = totals.argmin(axis=2)
-        sizes[:, at : at + wide] = best + k
-        least = np.take_along_axis(totals, best[:, :, None], axis=2)[:, :, 0]
-        costs = np.concatenate((costs, least), axis=1)[:, wide:]
-        # Only differences matter; small ones must not drown in what has been walked.
-        costs -= costs.min(axis=1, keepdims=True)
-    return costs, sizes
+    stretch = max(CELLS // (parts * window), k)
+    for start in range(0, length, stretch):
+        stop = min(start + stretch, length)
+        within = spreads(lines[:, start + 1 : stop + window], k)
+        for at in range(start, stop, k):  # no group that ends here begins after `at`
+            end = min(at + k, stop)
+            totals = before[:, at:end] + within[:, at - start : end - start]
+            sizes[:, at:end] = totals.argmin(axis=2)
+            costs[:, at + window : end + window] = totals.min(axis=2)
+            # Only differences matter; small ones must not drown in what has been walked.
+            costs[:, end : end + window] -= costs[:, end : end + window].min(axis=1, keepdims=True)
+    return costs[:, length:], sizes + k
 
 
 def spreads(values: Floats, k: int) -> Floats:

@@ -21,7 +21,7 @@ from bistochastic.matrices.checks import as_codes, guard_cells
 from bistochastic.matrices.entries import Entries, Part
 from bistochastic.matrices.words import Words, as_words
 
-__all__ = ["Certificate", "Exact", "Extremes"]
+__all__ = ["Certificate", "Exact", "Extremes", "report_dtype"]
 
 DIGITS = 60  # far beyond the 17 that tell two doubles apart
 DEFECT = 1e-12  # how far from bistochastic an input may be that is to be declared exactly
@@ -114,8 +114,7 @@ class Exact(ABC):
         array([0, 0, 1])
         """
         true = as_codes(codes, self.size)
-        narrow = np.iinfo(true.dtype).max < self.size - 1
-        dtype = np.min_scalar_type(self.size - 1) if narrow else true.dtype
+        dtype = report_dtype(true.dtype, self.size)
         return self.draw(true, as_words(words, true.size)).astype(dtype, copy=False)
 
     @property
@@ -173,6 +172,11 @@ class Exact(ABC):
     def __repr__(self) -> str:
         name = type(self).__name__.removesuffix("Form")
         return f"<{name} {self.size}×{self.size} in {self.word_bits}-bit words>"
+
+
+def report_dtype(given: np.dtype[Any], size: int) -> np.dtype[Any]:
+    """The type of reports: that of the true codes, unless it is too narrow for some report."""
+    return np.min_scalar_type(size - 1) if np.iinfo(given).max < size - 1 else given
 
 
 def _absorb(state: Any, part: Any) -> None:

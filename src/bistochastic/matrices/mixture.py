@@ -222,11 +222,12 @@ class MixtureForm(Exact):
             return codes
         kept = self.truth // (self.n - 1) if self.staged else self.truth
         first = words(0, 0, None)
+        narrow = np.min_scalar_type(self.n - 1)  # the fewer bytes a cell, the faster
         if self.staged:
-            other = uniform_below(self.n - 1, 1, words, word_bits=self.word_bits).astype(np.int64)
+            other = uniform_below(self.n - 1, 1, words, word_bits=self.word_bits).astype(narrow)
         else:
             # Words below `kept` are truths; the rest falls into n-1 equal runs, one for each lie.
-            other = ((first - np.uint64(kept)) // np.uint64(self.lie)).astype(np.int64)
-        true = codes.astype(np.int64)
+            other = ((first - np.uint64(kept)) // np.uint64(self.lie)).astype(narrow)
+        true = codes.astype(narrow, copy=False)
         other += other >= true
         return np.where(first < np.uint64(kept), true, other)

@@ -113,10 +113,21 @@ class Window(Bistochastic):
         return inverse_norm(self, self._solved)
 
     def integers(self, word_bits: int) -> "tuple[WindowForm, int]":
-        weight = round((1 << word_bits) / self.span) if self.width else 0
+        weight = (1 << word_bits) // self.span if self.width else 0
         low, high = self.edges(np.arange(min(self.width, self.n)))
         inside = 2 * int((high - low - 1).sum()) + max(self.n - 2 * self.width, 0) * 2 * self.width
         return WindowForm(self, weight, word_bits), inside * int(weight == 0)
+
+    def lost_steps(self) -> Vector:
+        """A basis of the directions x with Px = 0, as lines of span entries that x repeats.
+
+        For n of at least a span: the prefix sums of x are then the same a span apart.
+        """
+        heads = _border_system(self).toarray() if self.width else np.zeros((0, 0))
+        _, values, vectors = np.linalg.svd(heads)
+        lost = vectors[values <= len(heads) * np.finfo(np.float64).eps * values.max(initial=1.0)]
+        steps = np.diff(np.pad(lost, ((0, 0), (1, 1))), axis=1)
+        return steps / np.abs(steps).max(axis=1, keepdims=True, initial=0.0)
 
     def _kinds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """One row of each kind, counted from an end, and how many rows are of it."""
