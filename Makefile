@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint docs bench lock clean
+.PHONY: help demo test audit lint docs bench lock clean
 
 BIN := .venv/bin
 WORKERS ?= 2
@@ -18,6 +18,9 @@ demo: .venv/run.stamp  ## the families of matrices side by side, in the terminal
 
 test: .venv/test.stamp  ## all tests; FAST=1 leaves the slow ones out
 	$(BIN)/python -m pytest -n $(WORKERS) $(if $(FAST),-m "not slow")
+
+audit: .venv/test.stamp  ## what is sampled, with fresh keys, against what is declared
+	@$(BIN)/python -m tests.audit
 
 lint: .venv/lint.stamp  ## format, style, types and the direction of imports
 	$(BIN)/ruff format --check

@@ -75,6 +75,16 @@ def test_a_picture_is_of_its_matrix(name):
     assert area == pytest.approx(12, rel=5e-3)
 
 
+def test_the_picture_of_groups_is_of_a_grouping():
+    """A dot and a tie for each record, a mark for each group."""
+    figure = ET.fromstring(pictures.OTHERS["microaggregation"]())
+    shapes = [element.get("class") for element in figure[0]]
+    assert [shapes.count(kind) for kind in ("record", "frame", "cell")] == [60, 60, 15]
+    assert "15 of 4 to 4" in ET.tostring(figure, encoding="unicode")
+    page = (DOCS / "masking" / "microaggregation.md").read_text(encoding="utf-8")
+    assert "<!-- picture: microaggregation -->" in page
+
+
 def test_every_citation_is_listed():
     """Who is cited by name and year in a docstring or on a page stands in the references."""
     references = (DOCS / "references.md").read_text(encoding="utf-8")

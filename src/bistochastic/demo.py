@@ -1,218 +1,120 @@
-"""The families side by side at three budgets: `python -m bistochastic.demo`."""
+"""The whole way on built-in data, told to a newcomer."""
 
-import io
-import math
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+import tempfile
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
 
-import numpy as np
+import polars as pl
 from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-import bistochastic as bs
+from bistochastic.folder import refuse_occupied
+from bistochastic.keystream import Key
+from bistochastic.manifest import Manifest
+from bistochastic.plan.plan import Plan
+from bistochastic.population import PLAN, people
+from bistochastic.report.terminal import checked, console, explained
+from bistochastic.run import protect
+from bistochastic.verify import verify
 
-__all__ = ["BUDGETS", "SIZE", "Offer", "main", "offers", "screen"]
+__all__ = ["walk"]
 
-SIZE = 12
-BUDGETS = (0.3, 0.6, 0.9)
-WIDE = 96  # columns from which on there is room for longer bars and wider gaps
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What a family answers to a budget: its least private member that meets it, or its most."""
-
-    family: str
-    budget: float
-    matrix: bs.Bistochastic
-
-    @property
-    def met(self) -> bool:
-        """Whether the family reaches the budget at all."""
-        return self.matrix.beta >= self.budget
-
-    @property
-    def parameter(self) -> str:
-        """The one number that tells this member of the family from the others."""
-        name, value = PARAMETERS[self.family]
-        return f"{name} {_short(value(self.matrix))}"
-
-    @property
-    def die(self) -> float:
-        """Sides of the fair die that is as uncertain as the report of the worst protected value."""
-        return float(2**self.matrix.min_row_bits)
-
-    @property
-    def moved(self) -> float:
-        """The mean squared distance between a value and its report."""
-        codes = np.arange(self.matrix.size)
-        return bs.distortion(self.matrix, (codes[:, None] - codes) ** 2)
+SHOWN = ("sex", "age", "school", "smoker", "illness", "income")
 
 
-def _time(walk: Any) -> float:
-    """The time a diffusion along a path took, read from how much its slowest wave has faded."""
-    return float(-math.log(walk.spectrum()[1]) / (2 - 2 * math.cos(math.pi / walk.size)))
+def walk(out: Path | None = None) -> None:
+    """Make a table, explain a plan, protect, estimate and verify, each in a few lines."""
+    if out is not None:
+        refuse_occupied(out)
+        out.mkdir(parents=True, exist_ok=True)
+    screen = console()
+    space: Any = tempfile.TemporaryDirectory() if out is None else nullcontext(str(out))
+    with space as folder:
+        _walk(screen, Path(folder))
+    if out is not None:
+        screen.print(f"Kept in {out}: people.csv, plan.toml, release.key and release/.")
 
 
-PARAMETERS: dict[str, tuple[str, Callable[[Any], float]]] = {
-    "mixture": ("truth", lambda matrix: matrix.truth),
-    "tridiagonal": ("alpha", lambda matrix: matrix.alphas[0]),
-    "window": ("width", lambda matrix: matrix.width),
-    "blocks": ("k", lambda matrix: matrix.sizes.min()),
-    "diffusion": ("time", _time),
-    "optimal": ("heat", lambda matrix: matrix.temperature),
-}
+def _walk(screen: Console, folder: Path) -> None:
+    table, plan, key = people(), Plan.from_text(PLAN, name="plan.toml"), Key.new()
+    table.write_csv(folder / "people.csv")
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    key.write(folder / "release.key")
 
+    _step(screen, 1, "A confidential table", "5,000 people who do not exist")
+    screen.print(sample(table))
 
-def offers(n: int = SIZE, budgets: Sequence[float] = BUDGETS) -> list[Offer]:
-    """One offer for each budget and family, in that order.
+    _step(screen, 2, "What the plan guarantees", "before any data is touched: explain plan.toml")
+    told = plan.explain(rows=table.height)
+    screen.print(
+        explained(
+            told.release, told.columns, told.together, told.totals, told.warnings, told.families,
+            rows=told.rows,
+        )
+    )  # fmt: skip
 
-    >>> [offer.family for offer in offers(12, [0.9]) if not offer.met]
-    ['tridiagonal', 'window']
-    """
-    return [_offer(family, n, budget) for budget in budgets for family in PARAMETERS]
-
-
-def _offer(family: str, n: int, budget: float) -> Offer:
-    try:
-        return Offer(family, budget, bs.calibrate(family, n, beta=budget))
-    except bs.TargetError:
-        return Offer(family, budget, _most_private(family, n))
-
-
-def _most_private(family: str, n: int) -> bs.Bistochastic:
-    """The member nearest to the largest beta that the family reaches, by bisection."""
-    low, high = 0.0, 1.0
-    for _ in range(24):
-        middle = (low + high) / 2
-        try:
-            low = bs.calibrate(family, n, beta=middle).beta
-        except bs.TargetError:
-            high = middle
-    return bs.calibrate(family, n, beta=low)
-
-
-def screen(given: Sequence[Offer], width: int) -> RenderableType:
-    """The table and what to read from it, for a terminal of so many columns."""
-    wide = width >= WIDE
-    size = given[0].matrix.size
-    table = Table(
-        title=f"Ways to blur {size} ordered categories, by how much is left open\n",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1 if wide else 0, 0, 0),
-        pad_edge=False,
-        header_style="bold",
+    _step(
+        screen,
+        3,
+        "Protected",
+        "protect people.csv --plan plan.toml --out release --key release.key",
     )
-    for name, justify in COLUMNS:
-        table.add_column(name, justify=justify, no_wrap=True, vertical="bottom")
-    budget = None
-    for offer in given:
-        if offer.budget != budget:
-            table.add_section()
-        table.add_row(*_cells(offer, first=offer.budget != budget, bar=8 if wide else 3))
-        budget = offer.budget
-    lines = [Padding(Text(line), (0, 1, 1, 0)) for line in sentences(given)]
-    return Group(table, "", *lines)
+    release = protect(folder / "people.csv", plan, key)
+    release.write(folder / "release")
+    screen.print(sample(release.data))
+    screen.print(Text("Nobody's line can be believed, and yet:", style="italic"), justify="left")
+
+    _step(screen, 4, "What everybody can learn from it", "from the release alone, without the key")
+    screen.print(learnt(table, release.data, release.manifest))
+
+    _step(screen, 5, "What was promised is what is there", "verify release --key … --original …")
+    checks = verify(folder / "release", key=key, original=folder / "people.csv")
+    broken = [check for check in checks if not check.holds]
+    screen.print(checked((c.promise, c.holds, c.found) for c in broken or checks[-2:]))
+    screen.print(f"{len(checks) - len(broken)} of {len(checks)} promises hold.\n")
 
 
-COLUMNS: tuple[tuple[str, Any], ...] = (
-    ("\nβ ≥", "left"),
-    ("\nfamily", "left"),
-    ("\nparameter", "left"),
-    ("\nbits", "right"),
-    ("\nbeta β", "left"),
-    ("epsilon\nlimit", "right"),
-    ("told\ntrue", "right"),
-    ("least\nbits", "right"),
-    ("die\nsides", "right"),
-    ("undo\nerror", "right"),
-    ("moved\n|u−v|²", "right"),
-)
+def _step(screen: Console, number: int, title: str, below: str) -> None:
+    screen.print()
+    screen.print(Text.assemble((f"{number}  {title}", "bold cyan"), (f"   {below}", "dim")))
+    screen.print()
 
 
-def _cells(offer: Offer, *, first: bool, bar: int) -> list[Text]:
-    matrix = offer.matrix
-    budget = Text(f"{offer.budget:.1f}" if first else "", "bold")
-    if not offer.met:
-        reach = Text(f"{matrix.beta:.2f} ", "dim") + _bar(matrix.beta, bar, "bright_black")
-        return [budget, Text(offer.family, "dim"), Text("at most", "dim"), Text(), reach]
-    beta = Text(f"{matrix.beta:.2f} ") + _bar(matrix.beta, bar, "cyan")
-    epsilon = matrix.epsilon
-    limit = Text("∞ none", "yellow") if math.isinf(epsilon) else Text(_short(epsilon))
-    undo = Text("never", "yellow") if matrix.singular else Text(f"×{_short(matrix.condition)}")
-    return [
-        budget,
-        Text(offer.family, "bold green"),
-        Text(offer.parameter),
-        Text(f"{matrix.bits:.2f}"),
-        beta,
-        limit,
-        Text(f"{matrix.truthfulness.mean:.0%}"),
-        Text(f"{matrix.min_row_bits:.2f}"),
-        Text(f"{offer.die:.1f}"),
-        undo,
-        Text(_short(offer.moved)),
-    ]
+def sample(table: pl.DataFrame) -> Table:
+    """The first rows, as a person would look at them."""
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in SHOWN:
+        made.add_column(name, justify="right" if name == "income" else "left")
+    rows: Iterable[Any] = (
+        table.select(pl.col(name).cast(pl.String) for name in SHOWN).head(5).rows()
+    )
+    for row in rows:
+        made.add_row(*("–" if cell is None else cell for cell in row))
+    return made
 
 
-def _bar(share: float, cells: int, style: str) -> Text:
-    """A bar of so many cells, filled in eighths."""
-    eighths = round(share * cells * 8)
-    full, rest = divmod(eighths, 8)
-    filled = "█" * full + ("▏▎▍▌▋▊▉"[rest - 1] if rest else "")
-    return Text(filled, style) + Text("·" * (cells - len(filled)), "bright_black")
+def learnt(before: pl.DataFrame, after: pl.DataFrame, manifest: Manifest) -> Table:
+    """True shares of schooling, what the reports say, and what is estimated from them."""
+    column = manifest.column("school")
+    labels = list(column.labels or ())
+    true, reported = shares(before["school"], labels), shares(after["school"], labels)
+    estimated = manifest.channel("school").rsolve(reported)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("school", "true", "as reported", "estimated"):
+        made.add_column(name, justify="left" if name == "school" else "right")
+    for label, *numbers in zip(labels, true, reported, estimated, strict=True):
+        made.add_row(label, *(f"{number:.1%}" for number in numbers))
+    kept = int(before["income"].sum()) == int(after["income"].cast(pl.Int64).sum())
+    made.add_row("")
+    made.add_row("sum of incomes", "", "", "the same to the unit" if kept else "differs")
+    return made
 
 
-def _short(value: float) -> str:
-    """Three digits that say most: 0.859, 9.14, 37.9, 217, 2e9."""
-    if isinstance(value, int | np.integer) or value == 0:
-        return str(int(value))
-    if abs(value) >= 9999.5:
-        mantissa, exponent = f"{value:.0e}".split("e")
-        return f"{mantissa}e{int(exponent)}"
-    decimals = max(0, min(3, 2 - math.floor(math.log10(abs(value)))))
-    return f"{value:.{decimals}f}"
-
-
-def sentences(given: Sequence[Offer]) -> list[str]:
-    """What a newcomer can take home, with the numbers of the table itself."""
-    budgets = sorted({offer.budget for offer in given})
-    beta = budgets[len(budgets) // 2]
-    middle = {offer.family: offer for offer in given if offer.budget == beta}
-    mixture, optimal = middle["mixture"], middle["optimal"]
-    return [
-        f"Bits say how much is left open: a report through this mixture at β {beta} leaves "
-        f"{mixture.matrix.bits:.2f} bits, as much doubt as a fair die of {mixture.die:.1f} sides. "
-        f"Beta is the mean over all categories; the least bits are what the worst protected one "
-        f"gets.",
-        f"The same bits can cost very different things: at β {beta} optimal moves a value by "
-        f"{_short(optimal.moved)} squared places on average and mixture by "
-        f"{_short(mixture.moved)}, but the epsilon of optimal is "
-        f"{_short(optimal.matrix.epsilon)} against {_short(mixture.matrix.epsilon)}. ∞ none: some "
-        f"reports rule some truths out for certain.",
-        "Whoever knows the matrix can estimate the true shares from many reports, with an error up "
-        "to × times as large; no single report is undone by it. Never: some shares are lost for "
-        "good, and only sums of them, as over a whole block, can still be estimated.",
-    ]
-
-
-def main() -> None:
-    """Print the table to the terminal, or plainly into a pipe."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a code page without β must not stop the demo
-    console = Console(highlight=False)
-    console.width = min(console.width, 100)
-    console.print()
-    console.print(screen(offers(), console.width))
-
-
-if __name__ == "__main__":
-    main()
+def shares(column: pl.Series, labels: list[Any]) -> Any:
+    """The share of each label."""
+    counted = dict(column.value_counts().rows())
+    return [counted.get(label, 0) / column.len() for label in labels]

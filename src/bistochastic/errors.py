@@ -11,6 +11,10 @@ r"""Everything the package can say no with, as one tree.
     ├── TargetError            (ValueError)  a privacy target no parameter of the family reaches
     ├── MaskingError           (ValueError)  a column that cannot be masked as asked
     ├── ExactnessError         (ValueError)  integers cannot hold what was declared
+    ├── PlanError              (ValueError)  a plan that says something it cannot mean
+    ├── TableError             (ValueError)  a table that cannot be read, or does not fit its plan
+    │   └── DomainError                      cells outside the declared domain
+    ├── ReleaseError           (ValueError)  a release that is not whole, or may not be written
     ├── KeystreamError         (ValueError)  a key, scope, row or record that has no words
     │   └── KeyFileError                     a key file that is missing, damaged or open to others
     ├── SecretError            (TypeError)   a key on its way out of the process, unasked
@@ -22,6 +26,7 @@ counts and positions, never a value from the data.
 
 __all__ = [
     "BistochasticError",
+    "DomainError",
     "EntropyError",
     "ExactnessError",
     "KeyFileError",
@@ -29,9 +34,12 @@ __all__ = [
     "MaskingError",
     "MatrixError",
     "NotBistochasticError",
+    "PlanError",
+    "ReleaseError",
     "SecretError",
     "SingularMatrixError",
     "SupportError",
+    "TableError",
     "TargetError",
     "TooLargeError",
 ]
@@ -71,6 +79,22 @@ class MaskingError(BistochasticError, ValueError):
 
 class ExactnessError(BistochasticError, ValueError):
     """A channel that integers cannot hold as declared."""
+
+
+class PlanError(BistochasticError, ValueError):
+    """A plan that says something it cannot mean."""
+
+
+class TableError(BistochasticError, ValueError):
+    """A table that cannot be read, or does not fit its plan."""
+
+
+class DomainError(TableError):
+    """Cells that hold what the declared domain does not."""
+
+
+class ReleaseError(BistochasticError, ValueError):
+    """A release that is not whole, or may not be written there."""
 
 
 class KeystreamError(BistochasticError, ValueError):

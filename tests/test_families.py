@@ -1,4 +1,4 @@
-"""The demo says what the matrices say, and fits the terminals it is made for."""
+"""The table says what the matrices say, and fits the terminals it is made for."""
 
 import math
 import subprocess
@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import bistochastic as bs
-from bistochastic.demo import BUDGETS, offers, screen
+from bistochastic.families import BUDGETS, offers, screen
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def cells(lines: list[str], family: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("width", [80, 99, 100, 120])
 def test_nothing_is_cut_off(given, width):
-    """The demo fits 80 columns and more, and shortens no cell."""
+    """The table fits 80 columns and more, and shortens no cell."""
     lines = shown(given, width)
     assert max(cell_len(line) for line in lines) <= width
     assert not any("…" in line for line in lines)
@@ -96,8 +96,8 @@ def test_the_sentences_quote_the_table(given):
 
 
 def test_a_pipe_gets_plain_text():
-    """`python -m bistochastic.demo | cat` prints no escape codes and at most 80 columns."""
-    command = [sys.executable, "-X", "utf8", "-m", "bistochastic.demo"]
+    """`python -m bistochastic.families | cat` prints no escape codes and at most 80 columns."""
+    command = [sys.executable, "-X", "utf8", "-m", "bistochastic.families"]
     env = {"PATH": "", "SYSTEMROOT": "C:\\Windows"}
     run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, env=env)
     assert "\x1b" not in run.stdout
@@ -107,7 +107,7 @@ def test_a_pipe_gets_plain_text():
 
 def test_a_terminal_without_greek_is_no_obstacle():
     """An encoding that lacks a sign gets a question mark in its place, not an error."""
-    command = [sys.executable, "-m", "bistochastic.demo"]
+    command = [sys.executable, "-m", "bistochastic.families"]
     env = {"PATH": "", "PYTHONIOENCODING": "ascii", "SYSTEMROOT": "C:\\Windows"}
     run = subprocess.run(command, capture_output=True, encoding="ascii", check=True, env=env)
     assert "mixture" in run.stdout

@@ -1,0 +1,267 @@
+"""The command line: each command parses, calls one public function and prints."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from bistochastic import __version__
+from bistochastic.errors import BistochasticError
+
+__all__ = ["main"]
+
+HERE = click.Path(path_type=Path)
+THERE = click.Path(path_type=Path, exists=False)
+
+
+class Commands(click.Group):
+    """Commands in the order of the work, whose refusals are one readable block."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except BistochasticError as error:
+            refuse(str(error), 2)
+        except (KeyboardInterrupt, EOFError):
+            refuse("Stopped. Nothing was published.", 130)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(1)
+        except Exception as error:  # what it says may quote data, so only its kind is told
+            refuse(unexpected(error), 3)
+
+
+def refuse(message: str, code: int) -> NoReturn:
+    """Say what is wrong, on the other channel, and end."""
+    click.echo(f"bistochastic: {message}", err=True)
+    sys.exit(code)
+
+
+def unexpected(error: BaseException) -> str:
+    """Where an error nobody foresaw came up, without what it says."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
+    return (
+        f"A defect of this program: {type(error).__name__} at {where}. Nothing was published. "
+        f"Please report it with this line; it holds no data."
+    )
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bistochastic")
+def main() -> None:
+    r"""Release confidential tables safely, with the privacy paid for in bits.
+
+    \b
+    bistochastic demo                              see the whole way
+    bistochastic inspect people.csv -o plan.toml   propose a plan
+    bistochastic explain plan.toml                 what it guarantees
+    bistochastic protect people.csv --plan plan.toml --out release
+    bistochastic verify release                    what was promised is there
+    """
+
+
+@main.command()
+@click.option("--out", type=THERE, help="Keep data, plan and release in this folder.")
+def demo(out: Path | None) -> None:
+    """Walk the whole way on built-in data: no input, no network.
+
+    Example: bistochastic demo --out demo
+    """
+    from bistochastic.demo import walk
+
+    walk(out)
+
+
+@main.command()
+@click.argument("data", type=HERE)
+@click.option("-o", "--out", type=THERE, help="Write the plan to this file, never over one.")
+@click.option("--delimiter", help="What separates the cells of a text file; guessed if not given.")
+def inspect(data: Path, out: Path | None, delimiter: str | None) -> None:
+    """Look at a file and propose a plan, with comments on what was guessed.
+
+    Example: bistochastic inspect people.csv -o plan.toml
+    """
+    from bistochastic.inspection import inspect as proposed
+
+    text = proposed(data, delimiter=delimiter)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        refuse(f"{str(out)!r} exists and is not written over. Choose another name.", 2)
+    except OSError as error:
+        refuse(f"{str(out)!r} cannot be written: {error.strerror}.", 2)
+    click.echo(f"Wrote {out}. Read it, correct it, then: bistochastic explain {out}", err=True)
+
+
+@main.command()
+@click.argument("plan", type=HERE)
+@click.option("--rows", type=click.IntRange(min=1), help="How many rows numeric columns will have.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def explain(plan: Path, rows: int | None, as_json: bool) -> None:
+    """Say what a plan guarantees, before any data is touched.
+
+    Example: bistochastic explain plan.toml --rows 5000
+    """
+    from bistochastic.plan.plan import Plan
+
+    told = read_plan(plan, Plan).explain(rows=rows)
+    if as_json:
+        click.echo(told.text(), nl=False)
+        return
+    from bistochastic.report.terminal import console, explained
+
+    console().print(
+        explained(
+            told.release,
+            told.columns,
+            told.together,
+            told.totals,
+            told.warnings,
+            told.families,
+            rows=told.rows,
+        )
+    )
+
+
+def read_plan(path: Path, kind: Any) -> Any:
+    """A plan from a file, or from standard input for a dash."""
+    if str(path) == "-":
+        return kind.from_text(sys.stdin.read(), name="standard input")
+    return kind.read(path)
+
+
+@main.command()
+@click.argument("data", type=HERE)
+@click.option("--plan", "plan_path", type=HERE, required=True, help="What is done to each column.")
+@click.option("--out", type=THERE, required=True, help="The folder of the release, not there yet.")
+@click.option("--key", "key_path", type=HERE, help="The key file; made if it is not there yet.")
+@click.option("--json", "as_json", is_flag=True, help="For machines: the manifest.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing when all is well.")
+def protect(
+    data: Path, plan_path: Path, out: Path, key_path: Path | None, as_json: bool, quiet: bool
+) -> None:
+    """Protect a file as a plan says and publish it in a folder, whole or not at all.
+
+    Without --key a fresh key is used and forgotten: nobody can take the masking back, and nobody
+    can repeat it.
+
+    Example: bistochastic protect people.csv --plan plan.toml --out release --key release.key
+    """
+    from bistochastic.folder import refuse_occupied
+    from bistochastic.plan.plan import Plan
+    from bistochastic.run import protect as protected
+
+    plan = read_plan(plan_path, Plan)
+    refuse_occupied(out)
+    key = the_key(key_path)
+    with spooled(data) as path, progress(quiet or as_json) as on_rows:
+        release = protected(path, plan, key, on_rows=on_rows)
+        release.write(out)
+    if as_json:
+        click.echo(release.manifest.text(), nl=False)
+    elif not quiet:
+        from bistochastic.report.terminal import console, published
+
+        console().print(published(release.manifest, str(out), str(key_path) if key_path else None))
+
+
+def the_key(path: Path | None) -> Any:
+    """The key in a file or, where there is none yet, a new one that is put there."""
+    from bistochastic.keystream import Key
+
+    if path is None:
+        return Key.new()
+    if path.exists() or path.is_symlink():
+        return Key.read(path)
+    key = Key.new()
+    key.write(path)
+    return key
+
+
+def spooled(data: Path) -> Any:
+    """The file itself; standard input is put into a file of its own first, to be read twice."""
+    if str(data) != "-":
+        return nullcontext(data)
+    from bistochastic.standard import from_standard_input
+
+    return from_standard_input(sys.stdin.buffer)
+
+
+def progress(quiet: bool) -> Any:
+    """Rows so far on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return nullcontext(lambda rows: None)
+    from bistochastic.report.progress import counting
+
+    return counting()
+
+
+@main.command()
+@click.argument("folder", type=HERE)
+@click.option("--key", "key_path", type=HERE, help="The key the release was made with.")
+@click.option("--original", type=HERE, help="The file it was made of.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: bool) -> None:
+    """Recompute what was promised of a release; with key and original, the very bytes.
+
+    Ends with 1 if a promise is broken.
+
+    Example: bistochastic verify release --key release.key --original people.csv
+    """
+    from bistochastic.keystream import Key
+    from bistochastic.verify import verify as verified
+
+    if (key_path is None) != (original is None):
+        refuse("--key and --original go together: the bytes follow from both.", 2)
+    key = None if key_path is None else Key.read(key_path)
+    checks = verified(folder, key=key, original=original)
+    if as_json:
+        from bistochastic.verify import as_json as machine
+
+        click.echo(machine(checks))
+    else:
+        from bistochastic.report.terminal import checked, console
+
+        console().print(checked((check.promise, check.holds, check.found) for check in checks))
+    broken = [check for check in checks if not check.holds]
+    if broken:
+        click.echo(f"{len(broken)} of {len(checks)} promises are broken.", err=True)
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("n", type=click.IntRange(min=2), default=12)
+def families(n: int) -> None:
+    """Show the families of matrices side by side, for n ordered categories.
+
+    Example: bistochastic families 5
+    """
+    from bistochastic.families import show
+
+    show(n)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell.
+
+    Example: eval "$(bistochastic completion bash)"
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is not None:
+        click.echo(kind(main, {}, "bistochastic", "_BISTOCHASTIC_COMPLETE").source())

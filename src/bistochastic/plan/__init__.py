@@ -1,0 +1,1 @@
+"""The plan a person writes: read, checked, explained."""

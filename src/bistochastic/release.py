@@ -1,0 +1,124 @@
+"""A release: the masked table and its manifest, and the folder they are published in."""
+
+import hashlib
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Self, final
+
+import polars as pl
+
+from bistochastic.errors import ReleaseError
+from bistochastic.folder import appearing
+from bistochastic.manifest import Data, Manifest
+from bistochastic.tables.local import Local
+
+__all__ = ["MANIFEST", "Release", "fingerprint"]
+
+MANIFEST = "manifest.json"
+STEP = 1 << 20
+PAUSE = 0.02  # seconds between looks at a file that has not grown
+
+
+@final
+class Release:
+    """What may be published. Made by `protect`; nothing in it tells the key."""
+
+    __slots__ = ("_manifest", "_masked", "_table")
+
+    def __init__(self, table: Local, manifest: Manifest) -> None:
+        self._table = table
+        self._masked: pl.DataFrame | None = None
+        self._manifest = manifest
+
+    @property
+    def manifest(self) -> Manifest:
+        """What was done and what it guarantees; its `data` are known once it is written."""
+        if self._manifest.rows < 0:  # a text file, whose rows nobody has counted yet
+            counted = {"rows": self._table.counted()}
+            self._manifest = self._manifest.model_copy(update=counted)
+        return self._manifest
+
+    @property
+    def data(self) -> Any:
+        """The masked table, as the kind of dataframe that came in; of a file, as Polars."""
+        if self._masked is None:
+            self._masked = self._table.masked()
+        back = self._table.source.back
+        return self._masked if back is None else back(self._masked)
+
+    def write(self, folder: str | Path) -> Path:
+        """Publish the data and the manifest in a folder, which appears whole or not at all."""
+        source = self._table.source
+        with appearing(folder) as hidden:
+            path = hidden / f"data.{source.extension}"
+            with Following(path) as following:
+                rows = self._table.write(path)
+            data = self._described(path, rows, following.hexdigest())
+            told = self._manifest.model_copy(update={"rows": rows, "data": data})
+            (hidden / MANIFEST).write_text(told.text(), encoding="utf-8", newline="\n")
+        self._manifest = told
+        return Path(folder)
+
+    def _described(self, path: Path, rows: int, sha256: str) -> Data:
+        source = self._table.source
+        return Data(
+            name=path.name,
+            format=source.extension,
+            rows=rows,
+            bytes=path.stat().st_size,
+            sha256=sha256,
+            delimiter=source.delimiter if source.text else None,
+            gap=next(iter(source.missing), "") if source.text else None,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Release {self._manifest.release!r}>"
+
+
+@final
+class Following:
+    """The SHA-256 of a file while it is being written from its beginning to its end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._state, self._ended = path, hashlib.sha256(), Event()
+        self._thread = Thread(target=self._follow, daemon=True)
+        self._error: OSError | None = None
+
+    def __enter__(self) -> Self:
+        self._path.touch()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *trace: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        try:
+            with self._path.open("rb") as file:
+                while True:
+                    ended = self._ended.is_set()  # asked before the last look, not after
+                    chunk = file.read(STEP)
+                    if chunk:
+                        self._state.update(chunk)
+                    elif ended:
+                        return
+                    else:
+                        self._ended.wait(PAUSE)
+        except OSError as error:
+            self._error = error
+
+    def hexdigest(self) -> str:
+        """The digest of all that was written."""
+        if self._error is not None:
+            raise self._error
+        return self._state.hexdigest()
+
+
+def fingerprint(path: Path) -> str:
+    """The SHA-256 of a published file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ReleaseError(f"{path.name!r} cannot be read: {error.strerror}.") from None

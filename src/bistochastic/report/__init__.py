@@ -1,0 +1,1 @@
+"""Told to people."""

@@ -1,0 +1,195 @@
+"""The way of a row, from a table and a plan to what may be published."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bistochastic import __version__
+from bistochastic.errors import BistochasticError, TableError
+from bistochastic.keystream import Key
+from bistochastic.manifest import Manifest, Published, guarantee
+from bistochastic.masking.joint import fold, unfold
+from bistochastic.masking.numeric import average, draw, permute, uncertainty
+from bistochastic.masking.pseudonyms import Pseudonyms
+from bistochastic.masking.randomise import Randomiser
+from bistochastic.matrices.closed import described
+from bistochastic.plan.explain import TREATMENTS
+from bistochastic.plan.model import Column
+from bistochastic.plan.plan import Plan
+from bistochastic.plan.treatments import Treated, individuals
+from bistochastic.release import Release
+from bistochastic.tables.base import Drop, Names, Ranks, Recode, Step
+from bistochastic.tables.local import Local
+from bistochastic.tables.sources import Source, from_file, from_frame
+
+__all__ = ["opened", "protect"]
+
+Numbers = NDArray[Any]
+
+
+def protect(
+    table: Any,
+    plan: Plan,
+    key: Key | None = None,
+    *,
+    on_rows: Callable[[int], None] = lambda rows: None,
+) -> Release:
+    """Protect a table as a plan says, with exactly the guarantee that `plan.explain()` told.
+
+    Args:
+        table: The path of a file, or a dataframe of pandas, Polars, PyArrow or DuckDB.
+        plan: What each column is, and what is done to it.
+        key: The secret; a fresh one, which nobody keeps, unless given.
+        on_rows: Told how many more rows have been masked, as they are.
+
+    >>> import polars as pl
+    >>> import bistochastic as bs
+    >>> plan = bs.Plan(
+    ...     release="survey 2026",
+    ...     columns={
+    ...         "smoker": dict(role="confidential", kind="nominal", domain=["no", "yes"],
+    ...                        missing="refuse", matrix="mixture", epsilon=1.0),
+    ...         "name": dict(role="identifier"),
+    ...     },
+    ... )
+    >>> people = pl.DataFrame({"name": ["Ann", "Bob"], "smoker": ["no", "yes"]})
+    >>> bs.protect(people, plan).data.columns
+    ['smoker']
+    """
+    source = opened(table, plan)
+    refuse_strangers(source, plan)
+    secret = Key.new() if key is None else key
+    ranked: dict[str, Published] = {}
+    steps = bound(plan, secret, ranked)
+    local = Local(source, steps, plan.said.records, on_rows).prepared()
+    rows = -1 if source.text and not ranked else local.counted()
+    return Release(local, told(plan, rows, ranked))
+
+
+def opened(table: Any, plan: Plan) -> Source:
+    """The table as it can be read, again and again, in one order."""
+    if isinstance(table, str | Path):
+        file = plan.said.file
+        return from_file(Path(table), delimiter=file.delimiter, missing=file.missing)
+    return from_frame(table)
+
+
+def refuse_strangers(source: Source, plan: Plan) -> None:
+    """Refuse a table whose columns are not exactly those of the plan."""
+    missing = [name for name in plan.columns if name not in source.names]
+    if missing:
+        raise TableError(
+            f"The plan names {len(missing)} columns that {source.where} does not have: "
+            f"{', '.join(map(repr, missing))}. It has {', '.join(map(repr, source.names))}."
+        )
+    unknown = [name for name in source.names if name not in plan.columns]
+    if unknown:
+        raise TableError(
+            f"{source.where} has {len(unknown)} columns that the plan does not name: "
+            f"{', '.join(map(repr, unknown))}. Nothing is published by accident: give each a role, "
+            f'"plain" if it may pass, "identifier" if it must go.'
+        )
+
+
+def bound(plan: Plan, key: Key, ranked: dict[str, Published]) -> tuple[Step, ...]:
+    """The steps of a plan with the words of a key; what ranks turn out to be is noted."""
+    steps: list[Step] = [randomised(part, plan, key) for part in plan.treated.values()]
+    for name, column in plan.columns.items():
+        if column.role == "identifier" and not column.pseudonym:
+            steps.append(Drop(name))
+        elif column.pseudonym:
+            names = Pseudonyms.of(key, release=plan.said.release, column=name)
+            steps.append(Names(name, names.of_ids))
+        elif column.kind == "numeric" and column.matrix is not None:
+            steps.append(by_ranks(name, column, plan, key, ranked))
+    return tuple(steps)
+
+
+def randomised(part: Treated, plan: Plan, key: Key) -> Recode:
+    """A channel that meets its columns, several of them as one."""
+    alone = len(part.columns) == 1
+    worker = Randomiser.of(
+        part.exact,
+        key,
+        release=plan.said.release,
+        column=part.columns[0] if alone else part.columns,
+        domain=_labels(part),
+    )
+    sizes = [domain.size for domain in part.domains]
+
+    def kernel(codes: tuple[Numbers, ...], start: int, ids: Any) -> tuple[Numbers, ...]:
+        true = codes[0] if alone else fold(codes, sizes)
+        reports = worker.rows(true, start) if ids is None else worker.records(ids, true)
+        return (reports,) if alone else unfold(reports, sizes)
+
+    return Recode(part.columns, part.domains, kernel)
+
+
+def _labels(part: Treated) -> list[Any]:
+    """The labels that the words of a channel depend on: a list, or a list for each column."""
+    lists = [list(domain.everything) for domain in part.domains]
+    return lists[0] if len(lists) == 1 else lists
+
+
+def by_ranks(name: str, column: Column, plan: Plan, key: Key, noted: dict[str, Published]) -> Ranks:
+    """A matrix over individuals that meets a numeric column, once their number is known."""
+    how = str(column.how)
+
+    def kernel(values: Numbers, order: Numbers | None) -> Numbers:
+        if not values.size:
+            return np.zeros(0, dtype=np.int64)
+        try:
+            matrix = individuals(column, values.size)
+            noted[name] = _noted(name, column, matrix, how)
+            if how == "average":
+                return average(values, matrix, by=order, insist=column.insist)
+            moved = {"draw": draw, "permute": permute}[how]
+            extra = {"insist": column.insist} if how == "permute" else {}
+            places = np.arange(values.size)
+            ordered = values if order is None else order
+            return moved(
+                places, matrix, key, release=plan.said.release, column=name, by=ordered, **extra
+            )
+        except BistochasticError as error:
+            raise plan.refused(("columns", name), error) from None
+
+    by = None if column.by in (None, "value", "position") else column.by
+    return Ranks(name, by, how == "average", kernel, column.by == "position")
+
+
+def _noted(name: str, column: Column, matrix: Any, how: str) -> Published:
+    exact = matrix.exact(allow_zeros=True)
+    joint = None if how == "average" else float(uncertainty(matrix, how).joint_bits)  # type: ignore[arg-type]
+    return Published(
+        name=name,
+        role=column.role,
+        kind=column.kind,
+        treatment=TREATMENTS[how],
+        matrix=column.matrix,
+        missing=column.missing_rule,
+        channel=described(matrix),
+        guarantee=guarantee(matrix, exact),
+        by=column.by or "value",
+        joint_bits=joint,
+        individuals=matrix.size,
+    )
+
+
+def told(plan: Plan, rows: int, ranked: dict[str, Published]) -> Manifest:
+    """The manifest of a release: what was explained, with what the data made certain."""
+    said = plan.explain()
+    return Manifest(
+        format=1,
+        version=__version__,
+        release=plan.said.release,
+        rows=rows,
+        addressed_by="rows" if plan.said.records is None else "records",
+        columns=tuple(ranked.get(column.name, column) for column in said.columns),
+        together=said.together,
+        totals=said.totals,
+        warnings=said.warnings,
+        plan=plan.dump(),
+    )

@@ -1,0 +1,257 @@
+"""Where a table is read from: a file of a known format, or a dataframe of any kind."""
+
+import csv
+import gzip
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, final
+
+import narwhals as nw
+import polars as pl
+
+from bistochastic.errors import TableError
+
+__all__ = ["FORMATS", "Source", "first_line", "format_of", "from_file", "from_frame", "understood"]
+
+Format = Literal["csv", "csv.gz", "csv.zst", "parquet", "arrow"]
+
+FORMATS: dict[str, Format] = {
+    ".csv": "csv",
+    ".csv.gz": "csv.gz",
+    ".csv.zst": "csv.zst",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+HEADER_BYTES = 1 << 20  # a header longer than this is no header
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A table that can be read again and again, in one order."""
+
+    frame: pl.LazyFrame
+    names: tuple[str, ...]
+    format: Format | Literal["frame"]
+    where: str  # how a message names it
+    delimiter: str = ","
+    missing: tuple[str, ...] = ("",)
+    back: Callable[[pl.DataFrame], Any] | None = None  # into the kind a dataframe came in
+
+    @property
+    def text(self) -> bool:
+        """Whether every cell is a text, and labels are compared by their spelling."""
+        return self.format.startswith("csv")
+
+    @property
+    def extension(self) -> str:
+        """What a file of this format is called by."""
+        return "parquet" if self.format == "frame" else self.format
+
+
+def format_of(path: Path) -> Format:
+    """The format that a file's name says."""
+    suffixes = "".join(path.suffixes[-2:]).lower()
+    found = FORMATS.get(suffixes) or FORMATS.get(path.suffix.lower())
+    if found is None:
+        raise TableError(
+            f"{path.name!r} has no known format. Name it .csv (also .csv.gz, .csv.zst), .parquet "
+            f"or .arrow."
+        )
+    return found
+
+
+def from_file(path: Path, *, delimiter: str = ",", missing: tuple[str, ...] = ("",)) -> Source:
+    """A file, opened lazily; its header is checked, its rows are not read yet."""
+    if not path.exists():
+        raise TableError(f"There is no file {str(path)!r}.")
+    if path.is_dir():
+        raise TableError(f"{str(path)!r} is a folder; give a file.")
+    kind = format_of(path)
+    where = repr(path.name)
+    with understood(where):
+        if kind == "parquet":
+            frame = pl.scan_parquet(path, glob=False)
+        elif kind == "arrow":
+            frame = pl.scan_ipc(path, glob=False)
+        else:
+            names = _header(path, kind, delimiter)
+            frame = pl.scan_csv(
+                path, infer_schema=False, separator=delimiter, glob=False, encoding="utf8"
+            )
+            return Source(frame, names, kind, where, delimiter, missing)
+        names = tuple(frame.collect_schema().names())
+    return Source(frame, _distinct(names, where), kind, where)
+
+
+def from_frame(given: Any) -> Source:
+    """Any dataframe: Polars and what narwhals or the Arrow capsule interface reads."""
+    where = f"the {type(given).__module__.partition('.')[0]} frame"
+    if isinstance(given, pl.LazyFrame):
+        with understood(where):
+            names = tuple(given.collect_schema().names())
+        return Source(given, names, "frame", where, back=lambda frame: frame.lazy())
+    frame, back = _polars(given)
+    return Source(frame.lazy(), _distinct(tuple(frame.columns), where), "frame", where, back=back)
+
+
+def _polars(given: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
+    """A dataframe as Polars has it, and the way back."""
+    if isinstance(given, pl.DataFrame):
+        return given, lambda frame: frame
+    try:
+        spoken = nw.from_native(given)
+    except TypeError:
+        if hasattr(given, "__arrow_c_stream__"):
+            return pl.DataFrame(given), lambda frame: frame
+        raise TableError(
+            f"A {type(given).__name__} is no table this can read. Give a path, or a dataframe of "
+            f"pandas, Polars, PyArrow or DuckDB."
+        ) from None
+    _refuse_twice(tuple(spoken.collect_schema().names()), "the frame")
+    if isinstance(spoken, nw.LazyFrame):
+        return _relation(given, spoken)
+    before = spoken.to_polars()
+    return before, lambda frame: _like(given, spoken, before.schema, frame)
+
+
+def _relation(given: Any, spoken: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
+    """A lazy frame of another engine; a DuckDB relation comes back as one."""
+    frame = spoken.collect(backend="polars").to_native()
+    if spoken.implementation.is_duckdb():
+        import duckdb
+
+        return frame, lambda masked: duckdb.from_arrow(masked.to_arrow())
+    return frame, lambda masked: masked.lazy()
+
+
+def _like(given: Any, spoken: Any, before: pl.Schema, frame: pl.DataFrame) -> Any:
+    """The masked table as the kind that came in; columns that kept their type keep all of it."""
+    kept = [name for name, dtype in frame.schema.items() if before.get(name) == dtype]
+    if spoken.implementation.is_pyarrow():
+        table = frame.to_arrow()
+        for place, name in enumerate(frame.columns):
+            if name in kept:
+                field = given.schema.field(name)
+                table = table.set_column(place, field, table[name].cast(field.type))
+        return table
+    if spoken.implementation.is_pandas_like():
+        masked = nw.from_native(frame).to_pandas()
+        masked.index = given.index
+        for name in kept:
+            if masked[name].dtype != given[name].dtype:
+                masked[name] = masked[name].astype(given[name].dtype)
+        return masked
+    return nw.from_arrow(frame, backend=spoken.implementation).to_native()
+
+
+def _header(path: Path, kind: Format, delimiter: str) -> tuple[str, ...]:
+    """The column names of a text file, read by themselves because readers rename duplicates."""
+    lines = csv.reader(_beginning(path, kind).splitlines(keepends=True), delimiter=delimiter)
+    names = tuple(next(lines))
+    if len(names) == 1:
+        others = [mark for mark in ";\t|," if mark != delimiter and mark in names[0]]
+        if others:
+            raise TableError(
+                f"{path.name!r} has one column when split at {delimiter!r}, and {others[0]!r} "
+                f"stands in its name. Say `delimiter` under [file] in the plan, or --delimiter."
+            )
+    return _distinct(names, repr(path.name))
+
+
+def first_line(path: Path) -> str:
+    """The header of a text file, not yet split."""
+    return _beginning(path, format_of(path)).splitlines()[0]
+
+
+def _beginning(path: Path, kind: Format) -> str:
+    """The first lines of a text file."""
+    start = _first_bytes(path, kind)
+    if not start.strip():
+        raise TableError(f"{path.name!r} is empty: not even a header stands in it.")
+    try:
+        return start.decode("utf-8-sig", errors="strict" if len(start) < HEADER_BYTES else "ignore")
+    except UnicodeDecodeError:
+        raise TableError(
+            f"{path.name!r} is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8."
+        ) from None
+
+
+def _first_bytes(path: Path, kind: Format) -> bytes:
+    """The beginning of a text file, up to the end of a line where there is one."""
+    if kind == "csv":
+        with path.open("rb") as file:
+            start = file.read(HEADER_BYTES)
+    elif kind == "csv.gz":
+        try:
+            with gzip.open(path) as packed:
+                start = packed.read(HEADER_BYTES)
+        except (OSError, EOFError):
+            raise TableError(f"{path.name!r} cannot be unpacked as gzip.") from None
+    else:
+        with understood(repr(path.name)):
+            head = pl.scan_csv(
+                path, infer_schema=False, has_header=False, n_rows=1, separator="\x01",
+                quote_char=None, glob=False,
+            )  # fmt: skip
+            rows = head.collect().rows()
+        start = (rows[0][0] or "").encode() + b"\n" if rows else b""
+    end = start.rfind(b"\n")
+    return start[: end + 1] if end >= 0 else start
+
+
+def _distinct(names: tuple[str, ...], where: str) -> tuple[str, ...]:
+    _refuse_twice(names, where)
+    unnamed = [place for place, name in enumerate(names, start=1) if not name]
+    if unnamed:
+        raise TableError(f"In {where}, column {unnamed[0]} has no name. Name every column.")
+    return names
+
+
+def _refuse_twice(names: tuple[str, ...], where: str) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise TableError(
+            f"In {where}, {len(twice)} column names stand twice, first {twice[0]!r}. Rename them: "
+            f"a plan could not tell them apart."
+        )
+
+
+class understood:  # noqa: N801  # a context, read as a word
+    """Reading under which a failure becomes one sentence; the reader's own may quote cells."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, pl.exceptions.NoDataError):
+            raise TableError(f"{self.where} is empty.") from None
+        if isinstance(error, OSError) and error.strerror:
+            raise TableError(f"{self.where} cannot be read: {error.strerror}.") from None
+        if isinstance(error, pl.exceptions.PolarsError | pl.exceptions.PanicException | OSError):
+            raise TableError(f"{self.where} cannot be read: {_cause(str(error))}") from None
+
+
+def _cause(said: str) -> str:
+    """Why reading failed, in words of ours: the reader's own may quote what stands in a cell."""
+    for mark, words in CAUSES.items():
+        if mark in said:
+            return words
+    return "it is damaged, or not of the format its name says."
+
+
+CAUSES = {
+    "utf-8": "it is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8.",
+    "utf8": "it is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8.",
+    "more fields": "a row has more fields than the header. Look at its quotes and delimiter.",
+    "No space left": "the disk is full.",
+    "Permission denied": "permission denied.",
+}
