@@ -96,8 +96,8 @@ def test_the_sentences_quote_the_table(given):
 
 
 def test_a_pipe_gets_plain_text():
-    """`python -m bistochastic.families | cat` prints no escape codes and at most 80 columns."""
-    command = [sys.executable, "-X", "utf8", "-m", "bistochastic.families"]
+    """`bistochastic families | cat` prints no escape codes and at most 80 columns."""
+    command = [sys.executable, "-X", "utf8", "-m", "bistochastic", "families"]
     env = {"PATH": "", "SYSTEMROOT": "C:\\Windows"}
     run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, env=env)
     assert "\x1b" not in run.stdout
@@ -107,7 +107,7 @@ def test_a_pipe_gets_plain_text():
 
 def test_a_terminal_without_greek_is_no_obstacle():
     """An encoding that lacks a sign gets a question mark in its place, not an error."""
-    command = [sys.executable, "-m", "bistochastic.families"]
+    command = [sys.executable, "-m", "bistochastic", "families"]
     env = {"PATH": "", "PYTHONIOENCODING": "ascii", "SYSTEMROOT": "C:\\Windows"}
     run = subprocess.run(command, capture_output=True, encoding="ascii", check=True, env=env)
     assert "mixture" in run.stdout

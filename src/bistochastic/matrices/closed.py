@@ -39,8 +39,8 @@ Closed = dict[str, Any]
 def described(matrix: Channel) -> Closed:
     """Which matrix this is, as JSON; `rebuilt` makes it again.
 
-    >>> described(Blocks([5, 5, 5, 6]))
-    {'family': 'blocks', 'sizes': {'runs': [[5, 3], [6, 1]]}}
+    >>> described(Blocks([5, 5, 5, 5, 5, 6]))
+    {'family': 'blocks', 'sizes': {'runs': [[5, 5], [6, 1]]}}
     """
     family = FAMILIES[type(matrix)]
     return {"family": family, **WRITERS[family](matrix)}
