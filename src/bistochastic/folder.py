@@ -18,22 +18,22 @@ from bistochastic.errors import ReleaseError
 __all__ = ["appearing"]
 
 ENDING = ".partial"
+ATTEMPTS = 5  # another run that sweeps may take a folder between its making and its lock
 
 
 @contextmanager
 def appearing(folder: str | Path) -> Iterator[Path]:
     """A hidden folder to fill, which becomes the given one when the block ends without an error."""
-    final = Path(folder)
+    final = Path(folder).absolute()
     refuse_occupied(final)
-    parent = final.absolute().parent
+    parent = final.parent
     if not parent.is_dir():
         raise ReleaseError(f"There is no folder {str(parent)!r} to write {final.name!r} into.")
     sweep(final)
     try:
-        hidden = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=ENDING, dir=parent))
+        hidden, lock = _begun(final)
     except OSError as error:
-        raise ReleaseError(f"{str(final)!r} cannot be written: {error.strerror}.") from None
-    lock = _locked(hidden)
+        raise _unwritable(final, error) from None
     try:
         yield hidden
         for path in hidden.iterdir():
@@ -42,13 +42,12 @@ def appearing(folder: str | Path) -> Iterator[Path]:
         _reach_disk(hidden)
         refuse_occupied(final)
         os.rename(hidden, final)
-        _reach_disk(parent)
+        with suppress(OSError):  # it is published, even where its parent cannot be waited for
+            _reach_disk(parent)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
             refuse_occupied(final)
-        raise ReleaseError(
-            f"{str(final)!r} cannot be written: {error.strerror}. Nothing was published."
-        ) from None
+        raise _unwritable(final, error) from None
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
         if lock is not None:
@@ -57,14 +56,22 @@ def appearing(folder: str | Path) -> Iterator[Path]:
 
 def refuse_occupied(final: Path) -> None:
     """Refuse a place where something is already: a release is never written over."""
-    if final.is_dir() and not final.is_symlink():
-        if any(final.iterdir()):
-            raise ReleaseError(
-                f"The folder {str(final)!r} is not empty. A release is never written over: choose "
-                f"another name, or move it away."
-            )
-    elif final.exists() or final.is_symlink():
+    try:
+        _refuse_something(final)
+    except OSError as error:
+        raise _unwritable(final, error) from None
+
+
+def _refuse_something(final: Path) -> None:
+    if not os.path.lexists(final):
+        return  # asked first: what appears from now on is met by the last step
+    if final.is_symlink() or not final.is_dir():
         raise ReleaseError(f"{str(final)!r} exists and is no empty folder. Choose another name.")
+    if any(final.iterdir()):
+        raise ReleaseError(
+            f"The folder {str(final)!r} is not empty. A release is never written over: choose "
+            f"another name, or move it away."
+        )
 
 
 def sweep(final: Path) -> None:
@@ -76,6 +83,23 @@ def sweep(final: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
         if lock is not None:
             os.close(lock)
+
+
+def _begun(final: Path) -> tuple[Path, int | None]:
+    """A new hidden folder and its lock, which nobody took for a killed run's before it was."""
+    for _ in range(ATTEMPTS):
+        hidden = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=ENDING, dir=final.parent))
+        lock = _locked(hidden)
+        if hidden.is_dir() and (lock is not None or os.name != "posix"):
+            break
+    return hidden, lock
+
+
+def _unwritable(final: Path, error: OSError) -> ReleaseError:
+    return ReleaseError(
+        f"{str(final)!r} cannot be written: {error.strerror}. Nothing was published. Make room "
+        f"there, or choose another place."
+    )
 
 
 def _literal(name: str) -> str:

@@ -26,9 +26,32 @@ def from_standard_input(stream: IO[bytes]) -> Iterator[Path]:
     if not start:
         raise TableError("Standard input is empty.")
     ending = next((MAGIC[mark] for mark in MAGIC if start.startswith(mark)), ".csv")
-    with tempfile.TemporaryDirectory(prefix="bistochastic-") as space:
-        path = Path(space) / f"input{ending}"
-        with path.open("wb") as file:
-            file.write(start)
-            shutil.copyfileobj(stream, file)
+    with _private() as space:
+        path = space / f"input{ending}"
+        try:
+            with path.open("wb") as file:
+                file.write(start)
+                shutil.copyfileobj(stream, file)
+        except OSError as error:
+            raise _unkept(error) from None
         yield path
+
+
+@contextmanager
+def _private() -> Iterator[Path]:
+    """A folder for nobody else, gone at the end."""
+    try:
+        space = Path(tempfile.mkdtemp(prefix="bistochastic-"))
+    except OSError as error:
+        raise _unkept(error) from None
+    try:
+        yield space
+    finally:
+        shutil.rmtree(space, ignore_errors=True)
+
+
+def _unkept(error: OSError) -> TableError:
+    return TableError(
+        f"Standard input cannot be kept while it is read: {error.strerror}. Name a folder with "
+        f"room for it in TMPDIR, or give a file."
+    )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bistochastic.errors import TableError
 from bistochastic.tables.base import Domain, Unseen, first_rows
 
-__all__ = ["MISSING", "UNSEEN", "Coder", "coder", "spelled"]
+__all__ = ["MISSING", "UNSEEN", "Coder", "coder", "spelled", "type_name"]
 
 UNSEEN = "hold values outside the declared domain"
 MISSING = "are missing, which the plan refuses"
@@ -26,6 +26,16 @@ def spelled(label: Any) -> str:
     if isinstance(label, bool):
         return "true" if label else "false"
     return label.isoformat() if isinstance(label, date | datetime) else str(label)
+
+
+def type_name(dtype: Any) -> str:
+    """How a message names a type: without its categories, which are values.
+
+    >>> type_name(pl.List(pl.Int64)), type_name(pl.Enum(["x"])), type_name(pl.List(pl.Enum(["x"])))
+    ('List(Int64)', 'Enum', 'List')
+    """
+    told = str(dtype)
+    return dtype.base_type().__name__ if "Enum(" in told else told
 
 
 @final
@@ -106,8 +116,8 @@ def coder(
         return Coder(column, domain, labels, told, gaps, pl.Enum(labels))
     if dtype.is_nested() or dtype in (pl.Object, pl.Null, pl.Binary):
         raise TableError(
-            f"Column {column!r} is of type {dtype}, which has no categories. Make it texts, "
-            f"numbers or dates."
+            f"Column {column!r} is of type {type_name(dtype)}, which has no categories. "
+            f"Make it texts, numbers or dates."
         )
     compared = pl.String if isinstance(dtype, pl.Categorical | pl.Enum) else dtype
     try:
@@ -116,7 +126,7 @@ def coder(
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         kinds = sorted({type(label).__name__ for label in domain.labels})
         raise TableError(
-            f"Column {column!r} is of type {dtype}, but its domain in the plan holds "
+            f"Column {column!r} is of type {type_name(dtype)}, but its domain in the plan holds "
             f"{' and '.join(kinds)} that do not fit. Write the labels as the column has them."
         ) from None
     texts = pl.Enum(labels) if compared == pl.String else None

@@ -1,5 +1,7 @@
 """One machine: a table streams through its steps in batches, on Polars."""
 
+import errno
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bistochastic.errors import BistochasticError, DomainError, TableError
+from bistochastic.errors import BistochasticError, DomainError, ReleaseError, TableError
 from bistochastic.tables.base import (
     Drop,
     Names,
@@ -20,12 +22,14 @@ from bistochastic.tables.base import (
     first_rows,
     merged,
 )
-from bistochastic.tables.labels import MISSING, UNSEEN, Coder, coder
+from bistochastic.tables.labels import MISSING, UNSEEN, Coder, coder, type_name
 from bistochastic.tables.sources import Source, understood
 
 __all__ = ["Local"]
 
 ROW_GROUP = 250_000  # rows of a Parquet row group and of an Arrow batch, whatever the batches were
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 NAMELESS = "have no record id"
 PACKED: dict[str, Any] = {"csv": "uncompressed", "csv.gz": "gzip", "csv.zst": "zstd"}
 REMEDIES = {
@@ -100,17 +104,14 @@ class Local:
         batches = _Batches(self)
         try:
             return consume(batches.lazy()), batches.rows
-        except (pl.exceptions.PolarsError, BistochasticError) as error:
+        except (*FAILURES, BistochasticError) as error:
             if batches.unseen:
                 raise self._refusal(batches) from None
-            if isinstance(error, BistochasticError) or batches.failure is None:
-                with understood(self.source.where):
-                    raise
-            raise batches.failure from None
-        except OSError as error:
-            raise TableError(
-                f"Writing stopped: {error.strerror or 'the disk may be full'}."
-            ) from None
+            if batches.failure is not None:
+                raise batches.failure from None
+            refuse_full(str(error))
+            with understood(self.source.where):
+                raise
 
     def surveyed(self) -> list[Unseen]:
         """Every cell that cannot be coded, counted over the whole table."""
@@ -228,6 +229,16 @@ class _Batches:
         return as_ids(ids)
 
 
+def refuse_full(said: str) -> None:
+    """Tell a disk that is full, as a writer's own words show it, from a table that is damaged."""
+    full = [os.strerror(number) for number in FULL if f"os error {number})" in said]
+    if full:
+        raise ReleaseError(
+            f"The release cannot be written: {full[0]}. Nothing was published. Make room, or give "
+            f"a folder elsewhere."
+        ) from None
+
+
 def coders_of(step: Recode, source: Source, schema: Any) -> dict[str, Coder]:
     """The coders of the columns of a step in a table with such types."""
     gaps = source.missing if source.text else ()
@@ -239,8 +250,13 @@ def coders_of(step: Recode, source: Source, schema: Any) -> dict[str, Coder]:
 
 def as_ids(ids: pl.Series) -> Any:
     """Record ids as whole numbers or texts."""
-    if ids.dtype.is_integer():
+    if ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128):
         return ids.to_numpy()
+    if ids.dtype.is_nested() or ids.dtype in (pl.Binary, pl.Duration, pl.Object):
+        raise TableError(
+            f"Column {ids.name!r} is of type {type_name(ids.dtype)}, which names nobody. Make it "
+            f"texts or whole numbers."
+        )
     return ids.cast(pl.String).to_list()
 
 
@@ -294,12 +310,12 @@ def as_numbers(column: pl.Series, source: Source) -> tuple[NDArray[Any], NDArray
     numbers = _parsed(column, source) if column.dtype == pl.String else column
     if column.dtype.is_temporal():
         numbers = column.to_physical()
-    elif column.dtype.is_decimal() or column.dtype in (pl.Int128,):
+    elif column.dtype.is_decimal() or column.dtype in (pl.Int128, pl.UInt128):
         numbers = column.cast(pl.Float64)
     if not numbers.dtype.is_numeric():
         raise TableError(
-            f"Column {column.name!r} of {source.where} is of type {column.dtype}, not numeric. "
-            f"Give it the kind nominal or ordinal, with its domain."
+            f"Column {column.name!r} of {source.where} is of type {type_name(column.dtype)}, not "
+            f"numeric. Give it the kind nominal or ordinal, with its domain."
         )
     missing = numbers.is_null()
     if numbers.dtype.is_float():

@@ -2,8 +2,10 @@
 
 import csv
 import gzip
+import io
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, final
@@ -27,6 +29,10 @@ FORMATS: dict[str, Format] = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
+TORN = (
+    "cannot be told from the second: a quote is not closed, or lines do not end as they should. "
+    "Look at its quotes, and end each line with a line feed."
+)
 HEADER_BYTES = 1 << 20  # a header longer than this is no header
 
 
@@ -68,7 +74,9 @@ def format_of(path: Path) -> Format:
 
 def from_file(path: Path, *, delimiter: str = ",", missing: tuple[str, ...] = ("",)) -> Source:
     """A file, opened lazily; its header is checked, its rows are not read yet."""
-    if not path.exists():
+    with understood(repr(path.name)):
+        there = path.exists()
+    if not there:
         raise TableError(f"There is no file {str(path)!r}.")
     if path.is_dir():
         raise TableError(f"{str(path)!r} is a folder; give a file.")
@@ -84,6 +92,8 @@ def from_file(path: Path, *, delimiter: str = ",", missing: tuple[str, ...] = ("
             frame = pl.scan_csv(
                 path, infer_schema=False, separator=delimiter, glob=False, encoding="utf8"
             )
+            if tuple(frame.collect_schema().names()) != names:
+                raise TableError(f"The first line of {where} {TORN}")
             return Source(frame, names, kind, where, delimiter, missing)
         names = tuple(frame.collect_schema().names())
     return Source(frame, _distinct(names, where), kind, where)
@@ -96,11 +106,11 @@ def from_frame(given: Any) -> Source:
         with understood(where):
             names = tuple(given.collect_schema().names())
         return Source(given, names, "frame", where, back=lambda frame: frame.lazy())
-    frame, back = _polars(given)
+    frame, back = _polars(given, where)
     return Source(frame.lazy(), _distinct(tuple(frame.columns), where), "frame", where, back=back)
 
 
-def _polars(given: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
+def _polars(given: Any, where: str) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     """A dataframe as Polars has it, and the way back."""
     if isinstance(given, pl.DataFrame):
         return given, lambda frame: frame
@@ -108,21 +118,45 @@ def _polars(given: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
         spoken = nw.from_native(given)
     except TypeError:
         if hasattr(given, "__arrow_c_stream__"):
-            return pl.DataFrame(given), lambda frame: frame
+            with _brought(where):
+                return pl.DataFrame(given), lambda frame: frame
         raise TableError(
             f"A {type(given).__name__} is no table this can read. Give a path, or a dataframe of "
             f"pandas, Polars, PyArrow or DuckDB."
         ) from None
-    _refuse_twice(tuple(spoken.collect_schema().names()), "the frame")
+    except nw.exceptions.DuplicateError:
+        raise TableError(
+            f"In {where}, two columns have the same name. Rename them: a plan could not tell them "
+            f"apart."
+        ) from None
+    for place, name in enumerate(spoken.collect_schema().names(), start=1):
+        if not isinstance(name, str):
+            raise TableError(f"In {where}, the name of column {place} is no text. Make it one.")
     if isinstance(spoken, nw.LazyFrame):
-        return _relation(given, spoken)
-    before = spoken.to_polars()
+        return _relation(given, spoken, where)
+    with _brought(where):
+        before = spoken.to_polars()
     return before, lambda frame: _like(given, spoken, before.schema, frame)
 
 
-def _relation(given: Any, spoken: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
+@contextmanager
+def _brought(where: str) -> Iterator[None]:
+    """Bringing over a frame of another kind, whose own words for what went wrong quote cells."""
+    try:
+        yield
+    except (Exception, pl.exceptions.PanicException):
+        raise TableError(
+            f"{where[:1].upper()}{where[1:]} cannot be read. Give each column one type, for all of "
+            f"its cells: texts, numbers, dates or truth values."
+        ) from None
+
+
+def _relation(
+    given: Any, spoken: Any, where: str
+) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     """A lazy frame of another engine; a DuckDB relation comes back as one."""
-    frame = spoken.collect(backend="polars").to_native()
+    with _brought(where):
+        frame = spoken.collect(backend="polars").to_native()
     if spoken.implementation.is_duckdb():
         import duckdb
 
@@ -145,15 +179,29 @@ def _like(given: Any, spoken: Any, before: pl.Schema, frame: pl.DataFrame) -> An
         masked.index = given.index
         for name in kept:
             if masked[name].dtype != given[name].dtype:
-                masked[name] = masked[name].astype(given[name].dtype)
+                masked[name] = masked[name].astype(_widened(given[name], masked[name]))
         return masked
     return nw.from_arrow(frame, backend=spoken.implementation).to_native()
 
 
+def _widened(given: Any, masked: Any) -> Any:
+    """The type of a column of pandas, with the categories that only its domain had."""
+    known = getattr(given.dtype, "categories", None)
+    if known is None:
+        return given.dtype
+    new = set(masked.dropna()) - set(known)
+    return given.cat.add_categories(sorted(new)).dtype
+
+
 def _header(path: Path, kind: Format, delimiter: str) -> tuple[str, ...]:
     """The column names of a text file, read by themselves because readers rename duplicates."""
-    lines = csv.reader(_beginning(path, kind).splitlines(keepends=True), delimiter=delimiter)
-    names = tuple(next(lines))
+    lines = io.StringIO(_beginning(path, kind), newline="\n")  # other line ends are no line ends
+    try:
+        names = tuple(next(csv.reader(lines, delimiter=delimiter, strict=True), ()))
+    except csv.Error:
+        names = ("\n",)
+    if any("\n" in name for name in names):  # it may have swallowed rows, which nobody shall see
+        raise TableError(f"The first line of {path.name!r} {TORN}")
     if len(names) == 1:
         others = [mark for mark in ";\t|," if mark != delimiter and mark in names[0]]
         if others:
@@ -166,7 +214,7 @@ def _header(path: Path, kind: Format, delimiter: str) -> tuple[str, ...]:
 
 def first_line(path: Path) -> str:
     """The header of a text file, not yet split."""
-    return _beginning(path, format_of(path)).splitlines()[0]
+    return _beginning(path, format_of(path)).partition("\n")[0].rstrip("\r")
 
 
 def _beginning(path: Path, kind: Format) -> str:
@@ -249,9 +297,9 @@ def _cause(said: str) -> str:
 
 
 CAUSES = {
+    "could not parse": "its quotes are not balanced. A cell with a quote in it stands in quotes, "
+    "and its own are doubled.",
     "utf-8": "it is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8.",
-    "utf8": "it is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8.",
     "more fields": "a row has more fields than the header. Look at its quotes and delimiter.",
-    "No space left": "the disk is full.",
     "Permission denied": "permission denied.",
 }
