@@ -51,7 +51,7 @@ class Local:
     steps: tuple[Step, ...]
     records: str | None = None  # the column that addresses permanent answers
     on_rows: Report = field(default=lambda rows: None)
-    ranked: dict[str, pl.Series] = field(default_factory=dict)  # numeric columns, already masked
+    ranked: dict[str, pl.Series] = field(default_factory=dict, repr=False)  # numbers, masked
 
     def counted(self) -> int:
         """How many rows there are."""

@@ -214,7 +214,7 @@ def _header(path: Path, kind: Format, delimiter: str) -> tuple[str, ...]:
 
 def first_line(path: Path) -> str:
     """The header of a text file, not yet split."""
-    return _beginning(path, format_of(path)).partition("\n")[0].rstrip("\r")
+    return _beginning(path, format_of(path)).splitlines()[0]
 
 
 def _beginning(path: Path, kind: Format) -> str:
