@@ -306,7 +306,7 @@ def test_every_proposal_is_a_plan_that_protects_its_file(frame, ending):
         frame = frame.select(~(cs.nested() | cs.binary())).with_columns(
             cs.duration().cast(pl.Int64)
         )
-        assume(frame.width and not any('"' in name for name in frame.columns))  # Polars keeps both
+        assume(frame.width and not set('"|;\t') & set("".join(frame.columns)))  # readers stumble
     with tempfile.TemporaryDirectory() as space:
         path = put(frame, Path(space) / f"in.{ending}")
         text = inspect(path)

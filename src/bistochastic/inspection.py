@@ -42,10 +42,10 @@ def inspect(path: str | Path, *, delimiter: str | None = None) -> str:
 
 
 def guessed_delimiter(path: Path) -> str:
-    """The mark that splits the header into most names."""
+    """The mark that splits the header into most names, none of them empty."""
     header = first_line(path)
-    counts = {mark: len(next(csv.reader([header], delimiter=mark))) for mark in DELIMITERS}
-    return max(DELIMITERS, key=lambda mark: counts[mark])
+    names = {mark: next(csv.reader([header], delimiter=mark)) for mark in DELIMITERS}
+    return max(DELIMITERS, key=lambda mark: len(names[mark]) if all(names[mark]) else 0)
 
 
 def found_gaps(source: Source) -> tuple[str, ...]:

@@ -187,9 +187,20 @@ def told(plan: Plan, rows: int, ranked: dict[str, Published]) -> Manifest:
         release=plan.said.release,
         rows=rows,
         addressed_by="rows" if plan.said.records is None else "records",
-        columns=tuple(ranked.get(column.name, column) for column in said.columns),
+        columns=tuple(ranked.get(column.name, _unranked(column)) for column in said.columns),
         together=said.together,
         totals=said.totals,
         warnings=said.warnings,
         plan=plan.dump(),
     )
+
+
+def _unranked(column: Published) -> Published:
+    """A column without ranks; one of numbers that nobody has is over nobody, whatever was planned.
+
+    A plan may say how many rows it expects, and explain the matrix over so many.
+    """
+    if column.treatment not in TREATMENTS.values():
+        return column
+    none = {"channel": None, "guarantee": None, "joint_bits": None, "individuals": 0}
+    return column.model_copy(update=none)

@@ -1,29 +1,28 @@
-"""Whether what was promised of a release is what is there: everything that can be recomputed."""
+"""Whether what was promised of a release is what is there: everything that can be recomputed.
+
+A manifest may have been tampered with, so nothing in it is believed: what it says of files and
+sizes is compared with what is there before anything is opened or built, and whatever else it leads
+to ends as a broken promise.
+"""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import final
+from typing import Any, final
 
-from bistochastic.errors import BistochasticError
+from bistochastic.errors import BistochasticError, ReleaseError, TableError
 from bistochastic.keystream import Key
-from bistochastic.manifest import Guarantee, Manifest, guarantee
-from bistochastic.matrices.base import Bistochastic, Channel
-from bistochastic.matrices.closed import rebuilt
-from bistochastic.matrices.exact import Exact
-from bistochastic.plan.explain import totals
-from bistochastic.plan.plan import Plan
+from bistochastic.manifest import Manifest, Published
+from bistochastic.promises import RANKED, Finding, asked, channels, of_channel, of_plan
 from bistochastic.release import MANIFEST, fingerprint
 from bistochastic.run import protect
 from bistochastic.tables.base import Domain, Recode
-from bistochastic.tables.local import Local
-from bistochastic.tables.sources import from_file
+from bistochastic.tables.local import Local, as_numbers
+from bistochastic.tables.sources import FORMATS, Source, from_file
 
 __all__ = ["Check", "as_json", "verify"]
-
-PROVABLE = 2000  # rows whose every integer is summed one by one
 
 
 @final
@@ -47,11 +46,24 @@ def verify(
         original: The file it was made of.
     """
     where = Path(folder)
+    if (key is None) != (original is None):
+        raise ReleaseError("Key and original go together: the bytes follow from both.")
+    if original is not None and not Path(original).is_file():
+        raise TableError(f"There is no file {str(original)!r}.")
+    if not where.is_dir():
+        raise ReleaseError(f"There is no folder {str(where)!r} of a release.")
     manifest = Manifest.read(where)
-    checks = [*_folder(where, manifest), *_matrices(manifest), *_rows(where, manifest)]
-    checks += _plan(manifest)
+    checks = sound("the folder can be read", _folder(where, manifest))
+    data = _file(where, manifest)
+    rows = 0
+    if data is not None:
+        found, rows = _rows(data, manifest)
+        checks += found
+    for name, *channel in channels(manifest, rows):
+        checks += sound(f"the matrix of {name} can be rebuilt", of_channel(name, *channel))
+    checks += sound("the plan in the manifest can be read", of_plan(manifest, rows))
     if key is not None and original is not None:
-        checks += _again(where, manifest, key, Path(original))
+        checks += _again(manifest, key, Path(original))
     return checks
 
 
@@ -60,161 +72,123 @@ def as_json(checks: list[Check]) -> str:
     return json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=1)
 
 
-def _folder(where: Path, manifest: Manifest) -> Iterator[Check]:
-    """The files are those that were published, and no others."""
+def sound(promise: str, findings: Iterable[Finding]) -> list[Check]:
+    """What is found, or that nothing could be: no manifest may stop the one who checks it."""
+    found: list[Check] = []
+    try:
+        for finding in findings:
+            found.append(Check(*finding))
+    except BistochasticError as error:
+        found.append(Check(promise, False, str(error)))
+    except Exception as error:  # of what a tampered manifest may lead to, only the kind is told
+        found.append(Check(promise, False, f"it makes no sense ({type(error).__name__})"))
+    return found
+
+
+def _file(where: Path, manifest: Manifest) -> Path | None:
+    """The file of the data, if it is one and its name is that of a release."""
     data = manifest.data
-    if data is None:
-        yield Check("the data are there", False, "the manifest names no data")
-        return
-    path = where / Path(data.name).name
-    if not path.is_file():
-        yield Check("the data are there", False, f"{data.name} is missing")
-        return
-    same = fingerprint(path) == data.sha256
-    yield Check(
-        "the data are those that were published",
-        same,
-        "SHA-256 as in the manifest" if same else "SHA-256 differs: the file was changed",
-    )
-    known = {data.name, MANIFEST, "report.html"}
-    others = sorted(entry.name for entry in where.iterdir() if entry.name not in known)
-    yield Check(
+    if data is None or data.format not in FORMATS.values() or data.name != f"data.{data.format}":
+        return None
+    path = where / data.name
+    return path if path.is_file() and not path.is_symlink() else None
+
+
+def _folder(where: Path, manifest: Manifest) -> Iterator[Finding]:
+    """The files are those that were published, and no others."""
+    path, data = _file(where, manifest), manifest.data
+    if path is None or data is None:
+        named = "the manifest names no data" if data is None else f"no file {data.name!r:.60} there"
+        yield ("the data are there", False, named)
+    else:
+        same = fingerprint(path) == data.sha256 and path.stat().st_size == data.bytes
+        yield (
+            "the data are those that were published",
+            same,
+            "size and SHA-256 as in the manifest" if same else "size or SHA-256 differ",
+        )
+    known = {None if path is None else path.name, MANIFEST, "report.html"}
+    others = sum(entry.name not in known for entry in where.iterdir())
+    yield (
         "nothing else is in the folder",
         not others,
-        f"{len(others)} other files" if others else "data, manifest and report only",
+        f"{others} other files" if others else "data, manifest and report only",
     )
 
 
-def _matrices(manifest: Manifest) -> Iterator[Check]:
-    """Each matrix, rebuilt from its closed form, is the one declared and costs what is declared."""
-    told = [(repr(c.name), c.channel, c.guarantee) for c in manifest.columns]
-    told += [(" × ".join(map(repr, g.columns)), g.channel, g.guarantee) for g in manifest.together]
-    for name, closed, declared in told:
-        if closed is None or declared is None:
-            continue
-        try:
-            matrix = rebuilt(closed)
-            exact = matrix.exact(word_bits=declared.word_bits, allow_zeros=True)
-        except BistochasticError as error:
-            yield Check(f"the matrix of {name} can be rebuilt", False, str(error))
-            continue
-        yield _digest(name, exact, declared)
-        yield from _margins(name, matrix, exact)
-        yield _costs(name, matrix, exact, declared)
-
-
-def _digest(name: str, exact: Exact, declared: Guarantee) -> Check:
-    same = exact.digest() == declared.digest
-    found = "digest as in the manifest" if same else "its digest differs from the manifest's"
-    return Check(f"the integers of {name} are those declared", same, found)
-
-
-def _margins(name: str, matrix: Channel, exact: Exact) -> Iterator[Check]:
-    """Every row sums to its denominator, and every column of a bistochastic matrix too."""
-    if exact.size > PROVABLE:
-        return
-    rows = [exact.integer_row(u) for u in range(exact.size)]
-    sound = all(sum(row) == whole and min(row) >= 0 for row, whole in rows)
-    what = "rows"
-    if isinstance(matrix, Bistochastic) and len({whole for _, whole in rows}) == 1:
-        sound &= all(
-            sum(column) == rows[0][1] for column in zip(*(r for r, _ in rows), strict=True)
-        )
-        what = "rows and columns"
-    yield Check(
-        f"the {what} of {name} sum to one exactly",
-        sound,
-        f"{exact.size} × {exact.size} integers summed" if sound else "some do not",
-    )
-
-
-def _costs(name: str, matrix: Channel, exact: Exact, declared: Guarantee) -> Check:
-    again = guarantee(matrix, exact)
-    kept = again.epsilon <= declared.epsilon and again.bits >= declared.bits
-    found = f"{declared.bits:.4g} bits, epsilon {declared.epsilon:.4g}"
-    return Check(
-        f"bits and epsilon of {name} are those declared",
-        kept,
-        found if kept else f"recomputed: {again.bits:.6g} bits, epsilon {again.epsilon:.6g}",
-    )
-
-
-def _rows(where: Path, manifest: Manifest) -> Iterator[Check]:
+def _rows(path: Path, manifest: Manifest) -> tuple[list[Check], int]:
     """The table has the rows, the columns and no other labels than the manifest says."""
-    data = manifest.data
-    if data is None or not (where / Path(data.name).name).is_file():
-        return
-    gaps = (data.gap or "", "") if data.gap is not None else ("",)
-    try:
-        source = from_file(
-            where / Path(data.name).name, delimiter=data.delimiter or ",", missing=gaps
-        )
+    counted = 0
+
+    def looked() -> Iterator[Finding]:
+        nonlocal counted
+        data: Any = manifest.data
+        gaps = (*manifest.plan.get("file", {}).get("missing", ()), "")
+        source = from_file(path, delimiter=data.delimiter or ",", missing=gaps)
         wanted = tuple(c.name for c in manifest.columns if c.treatment != "dropped")
-        same = set(source.names) == set(wanted)
-        yield Check(
+        same = source.names == wanted
+        yield (
             "the columns are those of the manifest",
             same,
-            f"{len(wanted)} columns" if same else "names differ",
+            f"{len(wanted)} columns" if same else "names or their order differ",
         )
-        looked = Local(source, tuple(_lookers(manifest, source.names)))
-        rows = looked.counted()
-        yield Check("the rows are as many as declared", rows == manifest.rows, f"{rows} rows")
-        faults = looked.surveyed()
-        yield Check(
+        table = Local(source, tuple(_lookers(manifest, source.names)))
+        counted = table.counted()
+        told = counted == manifest.rows == data.rows
+        yield ("the rows are as many as declared", told, f"{counted} rows")
+        faults = table.surveyed()
+        yield (
             "every reported value is in its declared domain",
             not faults,
             "; ".join(fault.sentence for fault in faults) or "all of them",
         )
-    except BistochasticError as error:
-        yield Check("the data can be read", False, str(error))
+        wrong = [
+            repr(column.name)
+            for column in manifest.columns
+            if column.treatment in RANKED and _present(column.name, source) != _counted(column)
+        ]
+        yield (
+            "as many have a number as declared",
+            not wrong,
+            f"not so in {', '.join(wrong)}" if wrong else "in every column of numbers",
+        )
+
+    return sound("the data can be read", looked()), counted
+
+
+def _present(name: str, source: Source) -> int:
+    """How many have a number in a column; only that column is held."""
+    column = source.frame.select(name).collect(engine="streaming")[name]
+    return int(as_numbers(column, source)[1].sum())
+
+
+def _counted(column: Published) -> int:
+    """How many individuals the matrix of a column is said to be over."""
+    return 0 if column.channel is None else column.individuals or 0
 
 
 def _lookers(manifest: Manifest, names: tuple[str, ...]) -> Iterator[Recode]:
     """Steps that only look whether values are in their domain."""
     for column in manifest.columns:
-        if (
-            column.labels
-            and column.treatment in ("randomised", "together")
-            and (column.name in names)
-        ):
+        reported = column.treatment in ("randomised", "together") and column.name in names
+        if column.labels and reported:
             domain = Domain(column.labels, column.missing or "refuse")
             yield Recode((column.name,), (domain,), lambda codes, start, ids: codes)
 
 
-def _plan(manifest: Manifest) -> Iterator[Check]:
-    """What was asked for gives what was done."""
-    try:
-        again = totals(Plan(**manifest.plan))
-    except (BistochasticError, TypeError) as error:
-        yield Check("the plan in the manifest can be read", False, str(error))
-        return
-    told = manifest.totals
-    kept = again.epsilon <= told.epsilon and again.bits >= told.bits - 1e-9
-    yield Check(
-        "the plan amounts to the totals declared",
-        kept,
-        f"{told.bits:.4g} of {told.max_bits:.4g} bits" if kept else "recomputed totals differ",
-    )
-
-
-def _again(where: Path, manifest: Manifest, key: Key, original: Path) -> Iterator[Check]:
+def _again(manifest: Manifest, key: Key, original: Path) -> list[Check]:
     """The very bytes, made once more."""
-    promise = "key and original give the very bytes"
-    data = manifest.data
-    if data is None:
-        yield Check(promise, False, "the manifest names no data")
-        return
-    try:
+
+    def looked() -> Iterator[Finding]:
         with TemporaryDirectory() as space:
-            made = protect(original, Plan(**manifest.plan), key)
+            made = protect(original, asked(manifest), key)
             made.write(Path(space) / "again")
             found = Manifest.read(Path(space) / "again")
-    except BistochasticError as error:
-        yield Check(promise, False, str(error))
-        return
-    same = found.data is not None and found.data.sha256 == data.sha256
-    yield Check(promise, same, "identical" if same else "another file comes out")
-    told = found.model_copy(update={"version": manifest.version}) == manifest
-    yield Check(
-        "and the very manifest", told, "identical" if told else "another manifest comes out"
-    )
+        old, new = manifest.data, found.data
+        same = old is not None and new is not None and old.sha256 == new.sha256
+        yield (promise, same, "identical" if same else "another file comes out")
+        told = found.model_copy(update={"version": manifest.version}) == manifest
+        yield ("and the very manifest", told, "identical" if told else "another manifest comes out")
+
+    promise = "key and original give the very bytes"
+    return sound(promise, looked())
