@@ -158,11 +158,6 @@ def series(values, dtype=None):
     return pl.DataFrame({"x": pl.Series(values, dtype=dtype)})
 
 
-def query(text):
-    """A relation that fails, if it does, when it is asked for its rows."""
-    return duckdb.connect().sql(text)
-
-
 TYPES = {
     "texts": [BIRD],
     "struct": [{"u": BIRD}],
@@ -216,7 +211,7 @@ FRAMES = {
         PLAIN,
     ),
     "duckdb, a cast that fails": (
-        query(f"select cast(v as int) as x from (select '{BIRD}' v)"),
+        lambda: duckdb.sql(f"select cast(v as int) as x from (select '{BIRD}' v)"),
         LABEL | {"domain": [1, 2]},
     ),
     "lazy, a cast that fails": (series([BIRD]).lazy().cast({"x": pl.Int64}), NUMERIC),
@@ -287,6 +282,12 @@ def published(given, columns, folder, **said):
     return reprs(release) + (folder / "out" / "manifest.json").read_text("utf-8") + promises
 
 
+def frame(name):
+    """The frame of a case, and the use it is put to."""
+    given, said = FRAMES[name]
+    return given() if callable(given) else given, said
+
+
 def put(name, folder):
     """The file of a case."""
     ending, given = content(TEXTS[name])
@@ -308,7 +309,7 @@ def test_files(name, tmp_path, overheard):
 @pytest.mark.parametrize("name", FRAMES)
 def test_frames(name, tmp_path, overheard):
     """The same for frames of every kind and columns of every type, in every use."""
-    given, said = FRAMES[name]
+    given, said = frame(name)
     text = overheard(lambda: published(given, {"x": said}, tmp_path))
     assert not heard(text)
     assert ("bistochastic.errors." in text) is (name not in PASS)
@@ -524,7 +525,7 @@ def test_a_leak_is_heard(planted, tmp_path, overheard, monkeypatch):
     where, name, leak, case = PLANTED[planted]
     monkeypatch.setattr(where, name, leak)
     given, columns = (put(case, tmp_path), COLUMNS) if case in TEXTS else (
-        FRAMES[case][0], {"x": FRAMES[case][1]},
+        frame(case)[0], {"x": frame(case)[1]},
     )  # fmt: skip
     text = overheard(lambda: protect(given, Plan(release="r", columns=columns), KEY).data)
     assert heard(text)

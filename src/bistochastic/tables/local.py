@@ -23,6 +23,7 @@ from bistochastic.tables.base import (
     merged,
 )
 from bistochastic.tables.labels import MISSING, UNSEEN, Coder, coder, type_name
+from bistochastic.tables.ragged import refuse_short
 from bistochastic.tables.sources import Source, understood
 
 __all__ = ["Local"]
@@ -103,7 +104,10 @@ class Local:
         """Consume the stream and count its rows; a failure inside comes out as it was raised."""
         batches = _Batches(self)
         try:
-            return consume(batches.lazy()), batches.rows
+            made = consume(batches.lazy())
+            if batches.gaps:
+                refuse_short(self.source)
+            return made, batches.rows
         except (*FAILURES, BistochasticError) as error:
             if batches.unseen:
                 raise self._refusal(batches) from None
@@ -143,6 +147,7 @@ class _Batches:
         self.unseen: list[Unseen] = []
         self.failure: BistochasticError | None = None
         self.rows = 0
+        self.gaps = False  # in the last column, where a row that is too short leaves one
 
     def lazy(self) -> pl.LazyFrame:
         """The stream of masked batches, in the order of the rows."""
@@ -185,6 +190,7 @@ class _Batches:
         if self.unseen:
             raise DomainError("A value cannot be coded.")  # told in full by whoever runs this
         self.rows = max(self.rows, _start(batch, self.row) + batch.height)
+        self.gaps = self.gaps or batch[self.table.source.names[-1]].null_count() > 0
         self.table.on_rows(batch.height)
         return masked
 
@@ -193,30 +199,31 @@ class _Batches:
         ids = self._ids(batch, start)
         if self.unseen:
             return batch
-        new: list[pl.Series] = []
-        gone = [self.row]
+        kept = {column.name: column for column in batch.iter_columns() if column.name != self.row}
         for step in self.table.steps:
             if isinstance(step, Recode):
-                new += self._recoded(step, batch, start, ids)
+                kept |= self._recoded(step, batch, start, ids)
             elif isinstance(step, Ranks):
-                new.append(self.table.ranked[step.column].slice(start, batch.height))
+                kept[step.column] = self.table.ranked[step.column].slice(start, batch.height)
             elif isinstance(step, Names):
-                new.append(_named(step, batch[step.column]))
+                kept[step.column] = _named(step, batch[step.column])
             else:
-                gone.append(step.column)
-        return batch.with_columns(new).drop(gone)
+                del kept[step.column]
+        return pl.DataFrame(list(kept.values()))
 
-    def _recoded(self, step: Recode, batch: pl.DataFrame, start: int, ids: Any) -> list[pl.Series]:
+    def _recoded(
+        self, step: Recode, batch: pl.DataFrame, start: int, ids: Any
+    ) -> dict[str, pl.Series]:
         coders = [self.coders[column] for column in step.columns]
         encoded = [one.encode(batch[one.column], start) for one in coders]
         self.unseen += [fault for _, _, faults in encoded for fault in faults]
         if self.unseen:
-            return []
+            return {}
         reports = step.kernel(tuple(codes for codes, _, _ in encoded), start, ids)
-        return [
-            one.decode(codes, gone)
+        return {
+            one.column: one.decode(codes, gone)
             for one, codes, (_, gone, _) in zip(coders, reports, encoded, strict=True)
-        ]
+        }
 
     def _ids(self, batch: pl.DataFrame, start: int) -> Any:
         if self.table.records is None:

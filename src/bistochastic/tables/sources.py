@@ -33,6 +33,7 @@ TORN = (
     "cannot be told from the second: a quote is not closed, or lines do not end as they should. "
     "Look at its quotes, and end each line with a line feed."
 )
+LINE = pl.first().alias("line")
 HEADER_BYTES = 1 << 20  # a header longer than this is no header
 
 
@@ -48,6 +49,7 @@ class Source:
     delimiter: str = ","
     missing: tuple[str, ...] = ("",)
     back: Callable[[pl.DataFrame], Any] | None = None  # into the kind a dataframe came in
+    lines: pl.LazyFrame | None = None  # of a text file, as they stand there
 
     @property
     def text(self) -> bool:
@@ -94,7 +96,9 @@ def from_file(path: Path, *, delimiter: str = ",", missing: tuple[str, ...] = ("
             )
             if tuple(frame.collect_schema().names()) != names:
                 raise TableError(f"The first line of {where} {TORN}")
-            return Source(frame, names, kind, where, delimiter, missing)
+            return Source(
+                frame, names, kind, where, delimiter, missing, lines=_lines(path).select(LINE)
+            )
         names = tuple(frame.collect_schema().names())
     return Source(frame, _distinct(names, where), kind, where)
 
@@ -230,6 +234,13 @@ def _beginning(path: Path, kind: Format) -> str:
         ) from None
 
 
+def _lines(path: Path) -> pl.LazyFrame:
+    """The lines of a text file, as the only column."""
+    return pl.scan_csv(
+        path, infer_schema=False, has_header=False, separator="\x01", quote_char=None, glob=False
+    )
+
+
 def _first_bytes(path: Path, kind: Format) -> bytes:
     """The beginning of a text file, up to the end of a line where there is one."""
     if kind == "csv":
@@ -243,11 +254,7 @@ def _first_bytes(path: Path, kind: Format) -> bytes:
             raise TableError(f"{path.name!r} cannot be unpacked as gzip.") from None
     else:
         with understood(repr(path.name)):
-            head = pl.scan_csv(
-                path, infer_schema=False, has_header=False, n_rows=1, separator="\x01",
-                quote_char=None, glob=False,
-            )  # fmt: skip
-            rows = head.collect().rows()
+            rows = _lines(path).head(1).collect().rows()
         start = (rows[0][0] or "").encode() + b"\n" if rows else b""
     end = start.rfind(b"\n")
     return start[: end + 1] if end >= 0 else start
@@ -296,9 +303,13 @@ def _cause(said: str) -> str:
     return "it is damaged, or not of the format its name says."
 
 
+UNBALANCED = (
+    "its quotes are not balanced. A cell with a quote in it stands in quotes, and its own are "
+    "doubled."
+)
 CAUSES = {
-    "could not parse": "its quotes are not balanced. A cell with a quote in it stands in quotes, "
-    "and its own are doubled.",
+    "could not parse": UNBALANCED,
+    "CSV malformed": UNBALANCED,
     "utf-8": "it is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8.",
     "more fields": "a row has more fields than the header. Look at its quotes and delimiter.",
     "Permission denied": "permission denied.",
