@@ -95,12 +95,13 @@ class Following:
 
     def _follow(self) -> None:
         try:
-            with self._path.open("rb") as file:
+            space = memoryview(bytearray(STEP))
+            with self._path.open("rb", buffering=0) as file:
                 while True:
                     ended = self._ended.is_set()  # asked before the last look, not after
-                    chunk = file.read(STEP)
-                    if chunk:
-                        self._state.update(chunk)
+                    size = file.readinto(space)
+                    if size:
+                        self._state.update(space[:size])
                     elif ended:
                         return
                     else:

@@ -288,10 +288,14 @@ class ReflectedForm(Exact):
     def draw(self, codes: NDArray[Any], words: Words) -> NDArray[Any]:
         if self.table is None:
             return codes
-        n = self.size
-        step = self.table.sample(None, words(0, 0, None)).astype(np.int64)
-        place = (codes.astype(np.int64) + step - (self.table.size - 1) // 2) % (2 * n)
-        return np.minimum(place, 2 * n - 1 - place)
+        n, reach = self.size, (self.table.size - 1) // 2
+        narrow = np.dtype(np.int32 if n < 1 << 30 else np.int64)
+        place: NDArray[Any] = self.table.sample(None, words(0, 0, None)).astype(narrow)
+        place += codes.astype(narrow)
+        place -= reach  # from -n to 2n-1, since no step is longer than n
+        below_zero = place >> (8 * narrow.itemsize - 1)
+        place ^= below_zero  # -1 becomes 0, -2 becomes 1, and so on
+        return np.minimum(place, (2 * n - 1) - place, out=below_zero)
 
     def _walk(self) -> Reflected:
         law = np.ldexp(self.weights.astype(np.float64), -self.word_bits)
