@@ -13,8 +13,8 @@ help:  ## this list
 	@echo "make <target>, where <target> is one of"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-7s %s\n", $$1, $$2}' Makefile
 
-demo: .venv/run.stamp  ## the families of matrices side by side, in the terminal
-	@$(BIN)/python -m bistochastic.demo
+demo: .venv/run.stamp  ## the whole way of a row on built-in data, in the terminal
+	@$(BIN)/bistochastic demo
 
 test: .venv/test.stamp  ## all tests; FAST=1 leaves the slow ones out
 	$(BIN)/python -m pytest -n $(WORKERS) $(if $(FAST),-m "not slow")

@@ -2,12 +2,15 @@
 
 import re
 import xml.etree.ElementTree as ET
+from typing import get_args
 
 import pytest
 
 import bistochastic as bs
-from docs import pictures
-from tests.pages import ROOT, blocks, run
+from bistochastic.plan.families import FAMILIES
+from bistochastic.plan.model import SHAPES, TARGETS, Column, PlanModel, Role
+from docs import commands, pictures
+from tests.pages import CONSOLE, ROOT, blocks, run, type_in
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -32,11 +35,44 @@ def test_the_code_of_a_page_runs(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_code_escapes(page):
-    """Every fence on a page is Python that is run, its output, a plan of files or a command."""
+    """Every fence on a page is Python or a command that is run, its output, or a plan."""
     fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(fences) % 2 == 0
-    assert set(fences[::2]) <= {"python", "text", "console"}
+    assert set(fences[::2]) <= {"python", "text", "console", "toml"}
     assert fences.count("python") == len(blocks(page))
+    assert fences.count("console") == len(blocks(page, CONSOLE))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, CONSOLE)], ids=name_of)
+def test_the_commands_of_a_page_can_be_typed(page, tmp_path):
+    """In an empty folder, one after the other, they end well and print what is shown."""
+    type_in(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_plan_on_a_page_is_a_plan(page):
+    """Every block of TOML is one that is read and checked."""
+    for text in re.findall(r"^```toml\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S):
+        assert bs.Plan.from_text(text).explain(rows=5000)
+
+
+def test_the_commands_are_documented_as_they_are():
+    """The page holds what `--help` says; `python docs/commands.py` writes it anew."""
+    text = commands.PAGE.read_text(encoding="utf-8")
+    assert "## protect" in text
+    assert commands.written(text) == text
+
+
+def test_the_plan_is_documented_key_by_key():
+    """Every key, role, target and matrix of a plan has its line on the page, and no other has."""
+    told = re.findall(r"^\| `(\w+)` \|", (DOCS / "plan.md").read_text("utf-8"), re.M)
+    keys = {*PlanModel.model_fields, *Column.model_fields} - {*SHAPES, "prior", "allow_zeros"}
+    known = keys | set(get_args(Role)) | set(FAMILIES)
+    assert set(told) == known
+    text = (DOCS / "plan.md").read_text("utf-8")
+    assert all(f"`{name}" in text for name in (*SHAPES, *TARGETS, "prior", "allow_zeros"))
+    for name, family in FAMILIES.items():
+        assert f"| `{name}` | {family.says} |" in text
 
 
 @pytest.mark.parametrize("name", bs.__all__)

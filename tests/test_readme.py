@@ -1,8 +1,12 @@
 """What the README shows is what happens."""
 
 import re
+import shlex
+
+from click.testing import CliRunner
 
 import bistochastic as bs
+from bistochastic.cli import main
 from tests.pages import ROOT, blocks, run
 
 README = ROOT / "README.md"
@@ -40,3 +44,25 @@ def table_cells(family: str) -> list[str]:
         f"{bs.distortion(matrix, distances):.1f}",
     )
     return [f" {cell} " for cell in cells]
+
+
+def test_the_file_can_be_protected_as_shown(tmp_path, monkeypatch):
+    """The plan of the README is one, and its commands are typed as they stand."""
+    text = README.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    rows = [f"P{row},{'coast' if row % 3 else 'north'},now,{row}" for row in range(200)]
+    (tmp_path / "people.csv").write_text("name,region,smoker,income\n" + "\n".join(rows) + "\n")
+    (plan,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    typed = re.findall(r"^(bistochastic .*?) *(?:#.*)?$", text, re.MULTILINE)
+    assert [line.split()[1] for line in typed] == ["inspect", "explain", "protect", "verify"]
+    for line in typed:
+        told = CliRunner().invoke(main, shlex.split(line)[1:])
+        assert told.exit_code == 0, told.output
+        (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+
+
+def test_make_knows_the_commands_shown():
+    """What the README asks of `make` is there."""
+    text, rules = README.read_text("utf-8"), (ROOT / "Makefile").read_text("utf-8")
+    for target in re.findall(r"\bmake (\w+)", text):
+        assert re.search(rf"^{target}:", rules, re.MULTILINE), target

@@ -190,7 +190,7 @@ def test_rows_shuffled_permanent_answers_stay():
     other = protect(frame, Plan(**(said | {"release": "next"}), records="id"), KEY).data
     assert not other["sex"].equals(one["sex"])
     missing = frame.with_columns(pl.lit(None, dtype=pl.String).alias("id"))
-    with pytest.raises(TableError, match="1000 cells have no record id, rows 1, 2, 3, 4, 5, …"):
+    with pytest.raises(TableError, match="1000 cells without a record id, rows 1, 2, 3, 4, 5, …"):
         _ = protect(missing, permanent, KEY).data
 
 
@@ -304,10 +304,14 @@ REFUSALS = {
     "unseen": (
         "in.csv",
         b"a,x\nno,1\ncanary,2\nno,3\ncanary,4\n",
-        "Column 'a': 2 cells hold values outside the declared domain, rows 2, 4",
+        "Column 'a': 2 cells outside the declared domain, rows 2, 4",
     ),
-    "not a number": ("in.csv", b"a,x\nno,1\nno,canary\n", "'x': 1 cell are not numbers, row 2"),
-    "infinite": ("in.csv", b"a,x\nno,1\nno,inf\n", "'x': 1 cell are infinite, row 2"),
+    "not a number": (
+        "in.csv",
+        b"a,x\nno,1\nno,canary\n",
+        "'x': 1 cell that cannot be read as a number, row 2",
+    ),
+    "infinite": ("in.csv", b"a,x\nno,1\nno,inf\n", "'x': 1 cell with an infinite number, row 2"),
 }
 
 
@@ -369,7 +373,7 @@ def test_other_takes_what_is_unseen():
     frame = pl.DataFrame({"a": ["no", "what", "yes", None]})
     chosen = Plan(release="r", columns={"a": said})
     assert protect(frame.head(3), chosen, KEY).data["a"].to_list() == ["no", "rest", "yes"]
-    with pytest.raises(DomainError, match="'a': 1 cell are missing, which the plan refuses, row 4"):
+    with pytest.raises(DomainError, match="'a': 1 cell missing, which the plan refuses, row 4"):
         _ = protect(frame, chosen, KEY).data
 
 

@@ -22,16 +22,15 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
-    def main(self, *args: Any, **kwargs: Any) -> Any:
+    def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().main(*args, **kwargs)
+            return super().invoke(ctx)
         except BistochasticError as error:
             refuse(str(error), 2)
-        except (KeyboardInterrupt, EOFError):
+        except KeyboardInterrupt:
             refuse("Stopped. Nothing was published.", 130)
-        except BrokenPipeError:
-            sys.stderr.close()
-            sys.exit(1)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # which click ends by itself, without a traceback
         except Exception as error:  # what it says may quote data, so only its kind is told
             refuse(unexpected(error), 3)
 
@@ -54,18 +53,24 @@ def unexpected(error: BaseException) -> str:
     )
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+WAY = """\
+Release confidential tables safely, with the privacy paid for in bits.
+
+\b
+bistochastic demo                              see the whole way
+bistochastic inspect people.csv -o plan.toml   propose a plan
+bistochastic explain plan.toml                 what it guarantees
+bistochastic protect people.csv --plan plan.toml --out release
+bistochastic verify release                    what was promised is there
+
+Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
+"""
+
+
+@click.group(cls=Commands, help=WAY, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bistochastic")
 def main() -> None:
-    r"""Release confidential tables safely, with the privacy paid for in bits.
-
-    \b
-    bistochastic demo                              see the whole way
-    bistochastic inspect people.csv -o plan.toml   propose a plan
-    bistochastic explain plan.toml                 what it guarantees
-    bistochastic protect people.csv --plan plan.toml --out release
-    bistochastic verify release                    what was promised is there
-    """
+    """The command line."""
 
 
 @main.command()
@@ -85,7 +90,10 @@ def demo(out: Path | None) -> None:
 @click.option("-o", "--out", type=THERE, help="Write the plan to this file, never over one.")
 @click.option("--delimiter", help="What separates the cells of a text file; guessed if not given.")
 def inspect(data: Path, out: Path | None, delimiter: str | None) -> None:
-    """Look at a file and propose a plan, with comments on what was guessed.
+    """Look at a file and propose a plan for it.
+
+    Its comments say what was guessed. It holds labels that were read off the file, so it is as
+    confidential as the file is.
 
     Example: bistochastic inspect people.csv -o plan.toml
     """
@@ -152,7 +160,10 @@ def read_plan(path: Path, kind: Any) -> Any:
 def protect(
     data: Path, plan_path: Path, out: Path, key_path: Path | None, as_json: bool, quiet: bool
 ) -> None:
-    """Protect a file as a plan says and publish it in a folder, whole or not at all.
+    """Protect a file as a plan says and publish it in a folder.
+
+    The folder appears whole or not at all. DATA is a CSV (also .gz or .zst), Parquet or Arrow file;
+    a dash is standard input.
 
     Without --key a fresh key is used and forgotten: nobody can take the masking back, and nobody
     can repeat it.
@@ -214,9 +225,10 @@ def progress(quiet: bool) -> Any:
 @click.option("--original", type=HERE, help="The file it was made of.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: bool) -> None:
-    """Recompute what was promised of a release; with key and original, the very bytes.
+    """Recompute what was promised of a release.
 
-    Ends with 1 if a promise is broken.
+    With its key and the original, the very bytes are made again. Ends with 1 if a promise is
+    broken.
 
     Example: bistochastic verify release --key release.key --original people.csv
     """
@@ -244,13 +256,27 @@ def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: 
 @main.command()
 @click.argument("n", type=click.IntRange(min=2), default=12)
 def families(n: int) -> None:
-    """Show the families of matrices side by side, for n ordered categories.
+    """Show the families of matrices side by side.
+
+    N is the number of ordered categories.
 
     Example: bistochastic families 5
     """
     from bistochastic.families import show
 
     show(n)
+
+
+@main.command()
+@click.argument("name", type=click.Choice(["plan", "explanation", "manifest", "checks"]))
+def schema(name: str) -> None:
+    """Print the JSON schema of what is read or written.
+
+    Example: bistochastic schema plan > plan.schema.json
+    """
+    from bistochastic.schemas import text
+
+    click.echo(text(name), nl=False)
 
 
 @main.command()

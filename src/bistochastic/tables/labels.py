@@ -13,8 +13,8 @@ from bistochastic.tables.base import Domain, Unseen, first_rows
 
 __all__ = ["MISSING", "UNSEEN", "Coder", "coder", "spelled", "type_name"]
 
-UNSEEN = "hold values outside the declared domain"
-MISSING = "are missing, which the plan refuses"
+UNSEEN = "outside the declared domain"
+MISSING = "missing, which the plan refuses"
 
 WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 NEAR = 1 << 12  # whole numbers that always fit a table of places

@@ -31,7 +31,7 @@ __all__ = ["Local"]
 ROW_GROUP = 250_000  # rows of a Parquet row group and of an Arrow batch, whatever the batches were
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-NAMELESS = "have no record id"
+NAMELESS = "without a record id"
 PACKED: dict[str, Any] = {"csv": "uncompressed", "csv.gz": "gzip", "csv.zst": "zstd"}
 REMEDIES = {
     UNSEEN: "Add the labels to the domain of the plan, or name the one that others are to be "
@@ -330,7 +330,10 @@ def as_numbers(column: pl.Series, source: Source) -> tuple[NDArray[Any], NDArray
         endless = numbers.is_infinite().fill_null(False)
         if endless.any():
             fault = Unseen(
-                column.name, "are infinite", int(endless.sum()), first_rows(endless.to_numpy())
+                column.name,
+                "with an infinite number",
+                int(endless.sum()),
+                first_rows(endless.to_numpy()),
             )
             raise TableError(f"In {source.where}, {fault.sentence}. Make them missing, or finite.")
     return numbers.fill_null(0).to_numpy(), ~missing.to_numpy()
@@ -347,7 +350,9 @@ def _parsed(column: pl.Series, source: Source) -> pl.Series:
         if numbers.null_count() == texts.null_count():
             return numbers
     strange = (numbers.is_null() & texts.is_not_null()).to_numpy()
-    fault = Unseen(column.name, "are not numbers", int(strange.sum()), first_rows(strange))
+    fault = Unseen(
+        column.name, "that cannot be read as a number", int(strange.sum()), first_rows(strange)
+    )
     raise TableError(
         f"In {source.where}, {fault.sentence}. Name what stands for missing under [file] in the "
         f"plan; a decimal is written with a point."
