@@ -1,19 +1,24 @@
 """The command line: each command parses, calls one public function and prints."""
 
 import sys
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.shared import (
+    HERE,
+    THERE,
+    progress,
+    read_plan,
+    refuse,
+    spooled,
+    the_key,
+)
 from bistochastic.errors import BistochasticError
 
 __all__ = ["main"]
-
-HERE = click.Path(path_type=Path)
-THERE = click.Path(path_type=Path, exists=False)
 
 
 class Commands(click.Group):
@@ -33,12 +38,6 @@ class Commands(click.Group):
             raise  # which click ends by itself, without a traceback
         except Exception as error:  # what it says may quote data, so only its kind is told
             refuse(unexpected(error), 3)
-
-
-def refuse(message: str, code: int) -> NoReturn:
-    """Say what is wrong, on the other channel, and end."""
-    click.echo(f"bistochastic: {message}", err=True)
-    sys.exit(code)
 
 
 def unexpected(error: BaseException) -> str:
@@ -143,13 +142,6 @@ def explain(plan: Path, rows: int | None, as_json: bool) -> None:
     )
 
 
-def read_plan(path: Path, kind: Any) -> Any:
-    """A plan from a file, or from standard input for a dash."""
-    if str(path) == "-":
-        return kind.from_text(sys.stdin.read(), name="standard input")
-    return kind.read(path)
-
-
 @main.command()
 @click.argument("data", type=HERE)
 @click.option("--plan", "plan_path", type=HERE, required=True, help="What is done to each column.")
@@ -186,37 +178,6 @@ def protect(
         from bistochastic.report.terminal import console, published
 
         console().print(published(release.manifest, str(out), str(key_path) if key_path else None))
-
-
-def the_key(path: Path | None) -> Any:
-    """The key in a file or, where there is none yet, a new one that is put there."""
-    from bistochastic.keystream import Key
-
-    if path is None:
-        return Key.new()
-    if path.exists() or path.is_symlink():
-        return Key.read(path)
-    key = Key.new()
-    key.write(path)
-    return key
-
-
-def spooled(data: Path) -> Any:
-    """The file itself; standard input is put into a file of its own first, to be read twice."""
-    if str(data) != "-":
-        return nullcontext(data)
-    from bistochastic.standard import from_standard_input
-
-    return from_standard_input(sys.stdin.buffer)
-
-
-def progress(quiet: bool) -> Any:
-    """Rows so far on a terminal; nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        return nullcontext(lambda rows: None)
-    from bistochastic.report.progress import counting
-
-    return counting()
 
 
 @main.command()

@@ -1,0 +1,1 @@
+"""The commands of analysts and judges, one file each; `cli` gathers them."""

@@ -1,0 +1,57 @@
+"""What several commands say and take alike."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+__all__ = ["HERE", "THERE", "progress", "read_plan", "refuse", "spooled", "the_key"]
+
+HERE = click.Path(path_type=Path)
+THERE = click.Path(path_type=Path, exists=False)
+
+
+def refuse(message: str, code: int) -> NoReturn:
+    """Say what is wrong, on the other channel, and end."""
+    click.echo(f"bistochastic: {message}", err=True)
+    sys.exit(code)
+
+
+def read_plan(path: Path, kind: Any) -> Any:
+    """A plan from a file, or from standard input for a dash."""
+    if str(path) == "-":
+        return kind.from_text(sys.stdin.read(), name="standard input")
+    return kind.read(path)
+
+
+def the_key(path: Path | None) -> Any:
+    """The key in a file or, where there is none yet, a new one that is put there."""
+    from bistochastic.keystream import Key
+
+    if path is None:
+        return Key.new()
+    if path.exists() or path.is_symlink():
+        return Key.read(path)
+    key = Key.new()
+    key.write(path)
+    return key
+
+
+def spooled(data: Path) -> Any:
+    """The file itself; standard input is put into a file of its own first, to be read twice."""
+    if str(data) != "-":
+        return nullcontext(data)
+    from bistochastic.standard import from_standard_input
+
+    return from_standard_input(sys.stdin.buffer)
+
+
+def progress(quiet: bool) -> Any:
+    """Rows so far on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return nullcontext(lambda rows: None)
+    from bistochastic.report.progress import counting
+
+    return counting()
