@@ -57,9 +57,8 @@ def capacity(channel: Channel) -> Capacity:
     if isinstance(channel, Bistochastic):
         # Under equal priors the divergence of a row is what its entropy falls short of log n by.
         most = channel.max_bits
-        equal = Capacity(
-            max(most - float(channel.bits), 0.0), max(most - float(channel.min_row_bits), 0.0)
-        )
+        attained = max(most - float(channel.bits), 0.0)
+        equal = Capacity(attained, max(most - float(channel.min_row_bits), attained))
         if equal.gap <= CERTAIN:
             return equal
     return _climbed(legible(channel))
