@@ -20,10 +20,11 @@ from bistochastic.measures.capacity import capacity
 from bistochastic.measures.disclosure import Disclosure, disclosure
 from bistochastic.measures.posterior import Prior
 
-__all__ = ["EpsilonBound", "WorstCase", "worst_case"]
+__all__ = ["EpsilonBound", "WorstCase", "largest_increase", "worst_case"]
 
 Floats = NDArray[np.floating[Any]]
 LN2 = math.log(2)
+SEARCHED = 16_000_000  # entries whose columns are sorted for the worst prior of each
 
 
 @final
@@ -115,7 +116,7 @@ def worst_case(channel: Channel, priors: Sequence[Prior] | None = None) -> Worst
     most = capacity(channel)
     return WorstCase(
         odds=AtMost(odds) if isinstance(channel.epsilon, AtMost) else odds,
-        increase=_increase(channel, bound),
+        increase=largest_increase(channel),
         information=most.at_least,
         information_at_most=most.at_most,
         factor=max(disclosure(channel).posterior_vulnerability * channel.size, 1.0),
@@ -162,7 +163,7 @@ def _odds(told: Disclosure) -> float:
         return float((high[seen] / low[seen]).max())
 
 
-def _increase(channel: Channel, bound: EpsilonBound) -> float:
+def largest_increase(channel: Channel) -> float:
     r"""$\max_{\pi,v}(\max_u\hat p(u\mid v)-\max_u\pi_u)$, exactly.
 
     A prior whose best guess is right with probability M does most harm in a column if it gives M
@@ -171,6 +172,7 @@ def _increase(channel: Channel, bound: EpsilonBound) -> float:
     """
     if channel.size == 1:
         return 0.0
+    bound = EpsilonBound.of(float(channel.epsilon), channel.size)
     try:
         values, counts = _column_kinds(channel)
     except TooLargeError:
@@ -197,6 +199,7 @@ def _increase(channel: Channel, bound: EpsilonBound) -> float:
 def _column_kinds(channel: Channel) -> tuple[Floats, Floats]:
     """The values in each kind of column, with how often each occurs in one."""
     if not isinstance(channel, Bistochastic):
+        _guard(channel.size**2)
         columns = channel.to_dense().T
         return columns, np.ones(columns.shape)
     entries = channel.T.entries()
@@ -204,10 +207,15 @@ def _column_kinds(channel: Channel) -> tuple[Floats, Floats]:
     values, counts = [], []
     for part in entries.parts:
         shape = np.broadcast_shapes(np.shape(part.values), np.shape(part.counts), (kinds, 1))
-        guard_cells(math.prod(shape), "The distinct entries of this channel")
+        _guard(math.prod(shape))
         values.append(np.broadcast_to(part.values, shape))
         counts.append(np.broadcast_to(part.counts, shape).astype(np.float64))
     return np.hstack(values), np.hstack(counts)
+
+
+def _guard(cells: int) -> None:
+    if cells > SEARCHED:
+        raise TooLargeError(f"{cells} entries are more than are searched for the worst prior.")
 
 
 def _exp(epsilon: float) -> float:
