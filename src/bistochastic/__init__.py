@@ -73,7 +73,8 @@ if TYPE_CHECKING:
         cluster_deniability,
         epsilon_closeness,
     )
-    from bistochastic.measures.disclosure import Disclosure, disclosure
+    from bistochastic.measures.design import design_effect, sample_size
+    from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
@@ -122,6 +123,7 @@ __all__ = [
     "Perturbation",
     "Plan",
     "PlanError",
+    "Posterior",
     "Randomiser",
     "Reflected",
     "Release",
@@ -148,6 +150,7 @@ __all__ = [
     "cluster_deniability",
     "decompose",
     "described",
+    "design_effect",
     "diffusion",
     "disclosure",
     "distortion",
@@ -169,6 +172,7 @@ __all__ = [
     "randomise",
     "randomised_response",
     "rebuilt",
+    "sample_size",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -228,7 +232,8 @@ _HOMES = {
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
-    "measures.disclosure": "Disclosure disclosure",
+    "measures.design": "design_effect sample_size",
+    "measures.disclosure": "Disclosure Posterior disclosure",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "release": "Release",

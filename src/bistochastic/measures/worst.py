@@ -43,9 +43,12 @@ class EpsilonBound:
 
     @classmethod
     def of(cls, epsilon: float, n: int) -> "EpsilonBound":
-        r"""$e^\varepsilon$, $\tanh(\varepsilon/4)$, $\varepsilon\tanh(\varepsilon/2)$ nats and
+        r"""The bounds for ε and n categories.
+
+        In this order $e^\varepsilon$, $\tanh(\varepsilon/4)$,
+        $\varepsilon\tanh(\varepsilon/2)/\ln 2$ and $\log_2 n$ at most, and
         $n e^\varepsilon/(n-1+e^\varepsilon)$.
-        """  # noqa: D205  # the formulas are one sentence
+        """
         information = epsilon * math.tanh(epsilon / 2) / LN2 if epsilon else 0.0
         return cls(
             odds=_exp(epsilon),
@@ -204,13 +207,15 @@ def _column_kinds(channel: Channel) -> tuple[Floats, Floats]:
         return columns, np.ones(columns.shape)
     entries = channel.T.entries()
     kinds = entries.repeats.size
-    values, counts = [], []
-    for part in entries.parts:
-        shape = np.broadcast_shapes(np.shape(part.values), np.shape(part.counts), (kinds, 1))
-        _guard(math.prod(shape))
-        values.append(np.broadcast_to(part.values, shape))
-        counts.append(np.broadcast_to(part.counts, shape).astype(np.float64))
-    return np.hstack(values), np.hstack(counts)
+    shapes = [
+        np.broadcast_shapes(np.shape(part.values), np.shape(part.counts), (kinds, 1))
+        for part in entries.parts
+    ]
+    _guard(sum(map(math.prod, shapes)))
+    parts = list(zip(entries.parts, shapes, strict=True))
+    values = np.hstack([np.broadcast_to(part.values, shape) for part, shape in parts])
+    counts = np.hstack([np.broadcast_to(part.counts, shape) for part, shape in parts])
+    return values, counts.astype(np.float64)
 
 
 def _guard(cells: int) -> None:
