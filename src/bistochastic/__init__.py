@@ -67,6 +67,15 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.closeness_bounds import (
+        ClusterDeniability,
+        closeness_epsilon,
+        cluster_deniability,
+        epsilon_closeness,
+    )
+    from bistochastic.measures.design import design_effect, sample_size
+    from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
+    from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
     from bistochastic.run import protect
@@ -86,11 +95,14 @@ __all__ = [
     "Channel",
     "Check",
     "Circulant",
+    "ClusterDeniability",
     "Combination",
     "Composed",
     "Dense",
+    "Disclosure",
     "DomainError",
     "EntropyError",
+    "EpsilonBound",
     "Ergodic",
     "Exact",
     "ExactnessError",
@@ -111,6 +123,7 @@ __all__ = [
     "Perturbation",
     "Plan",
     "PlanError",
+    "Posterior",
     "Randomiser",
     "Reflected",
     "Release",
@@ -128,17 +141,23 @@ __all__ = [
     "Truthfulness",
     "Uncertainty",
     "Window",
+    "WorstCase",
     "anatomy",
     "average",
     "averaging_report",
     "calibrate",
+    "closeness_epsilon",
+    "cluster_deniability",
     "decompose",
     "described",
+    "design_effect",
     "diffusion",
+    "disclosure",
     "distortion",
     "diverse_classes",
     "domain_digest",
     "draw",
+    "epsilon_closeness",
     "fold",
     "gaussian_noise",
     "identity",
@@ -153,6 +172,7 @@ __all__ = [
     "randomise",
     "randomised_response",
     "rebuilt",
+    "sample_size",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -160,6 +180,7 @@ __all__ = [
     "uncertainty",
     "unfold",
     "verify",
+    "worst_case",
 ]
 
 __version__ = "0.1.0"
@@ -208,6 +229,12 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.closeness_bounds": (
+        "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
+    ),
+    "measures.design": "design_effect sample_size",
+    "measures.disclosure": "Disclosure Posterior disclosure",
+    "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "release": "Release",
     "run": "protect",
