@@ -67,6 +67,14 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.closeness_bounds import (
+        ClusterDeniability,
+        closeness_epsilon,
+        cluster_deniability,
+        epsilon_closeness,
+    )
+    from bistochastic.measures.disclosure import Disclosure, disclosure
+    from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
     from bistochastic.run import protect
@@ -86,11 +94,14 @@ __all__ = [
     "Channel",
     "Check",
     "Circulant",
+    "ClusterDeniability",
     "Combination",
     "Composed",
     "Dense",
+    "Disclosure",
     "DomainError",
     "EntropyError",
+    "EpsilonBound",
     "Ergodic",
     "Exact",
     "ExactnessError",
@@ -128,17 +139,22 @@ __all__ = [
     "Truthfulness",
     "Uncertainty",
     "Window",
+    "WorstCase",
     "anatomy",
     "average",
     "averaging_report",
     "calibrate",
+    "closeness_epsilon",
+    "cluster_deniability",
     "decompose",
     "described",
     "diffusion",
+    "disclosure",
     "distortion",
     "diverse_classes",
     "domain_digest",
     "draw",
+    "epsilon_closeness",
     "fold",
     "gaussian_noise",
     "identity",
@@ -160,6 +176,7 @@ __all__ = [
     "uncertainty",
     "unfold",
     "verify",
+    "worst_case",
 ]
 
 __version__ = "0.1.0"
@@ -208,6 +225,11 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.closeness_bounds": (
+        "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
+    ),
+    "measures.disclosure": "Disclosure disclosure",
+    "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "release": "Release",
     "run": "protect",

@@ -1,1 +1,1 @@
-"""What a masked file keeps, gives away and loses: numbers from matrices, counts and arrays."""
+"""What was kept, gained and lost: measured on matrices, counts and arrays, never on frames."""
