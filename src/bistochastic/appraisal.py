@@ -69,9 +69,7 @@ def protection_figures(pair: Pair, displacements: dict[str, Displacement]) -> It
             continue
         told = displacements[name]
         n = told.size
-        yield Figure(
-            "moved", (name,), told.moved, "share of records", SAFER, reference=1 - 1 / n
-        )
+        yield Figure("moved", (name,), told.moved, "share of records", SAFER, reference=1 - 1 / n)
         chance, ties = random_distances(n), told.tied_at_random()
         span = max(told.span, 1)
         for alpha in ALPHAS:
@@ -200,7 +198,7 @@ def closeness_figures(
         yield Figure(
             "information gain", of, found.corrected, "bits, corrected", RISKIER,
             before=old_bits.corrected, low=max(found.corrected - 1.96 * found.error, 0.0),
-            high=min(found.corrected + 1.96 * found.error, found.whole), reference=0.0,
+            high=min(found.corrected + 1.96 * found.error, found.whole),
         )  # fmt: skip
         yield Figure(
             "information gain, as counted", of, found.plug_in, "bits", RISKIER,
@@ -237,9 +235,7 @@ def propensity_figures(found: Propensity, names: tuple[str, ...]) -> Iterator[Fi
         "pMSE", names, found.pmse, "0 … ¼", WORSE, parameter=f"{found.parameters} parameters",
         reference=found.expected,
     )  # fmt: skip
-    yield Figure(
-        "pMSE ratio", names, found.ratio, "times a file drawn anew", WORSE, reference=1.0
-    )
+    yield Figure("pMSE ratio", names, found.ratio, "times a file drawn anew", WORSE, reference=1.0)
 
 
 def size_figures(pair: Pair) -> Iterator[Figure]:

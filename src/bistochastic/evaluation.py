@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, final
 
@@ -25,6 +25,7 @@ from bistochastic.through import through
 __all__ = ["Account", "Evaluation", "evaluate"]
 
 Side = Literal["original", "masked"]
+NUMBERS = ("value", "low", "high", "reference", "before", "after")
 
 
 class _Said(BaseModel):
@@ -86,11 +87,13 @@ class Evaluation:
 
     def __init__(self, pair: Pair, keys: Sequence[str], confidential: Sequence[str]) -> None:
         self.pair, self.keys, self.confidential = pair, tuple(keys), tuple(confidential)
+        self._sections: dict[str, tuple[Figure, ...]] = {}
         for name in (*keys, *confidential):
             pair.column(name)  # refuses names that are not compared
 
     @cached_property
-    def _displaced(self) -> dict[str, Displacement]:
+    def displacements(self) -> dict[str, Displacement]:
+        """How far records moved, by column with an order."""
         if not self.pair.linked:
             return {}
         found = {}
@@ -102,10 +105,15 @@ class Evaluation:
                     continue
         return found
 
+    @property
+    def ordered(self) -> tuple[str, ...]:
+        """The columns with an order in which somebody has a value before and after."""
+        return tuple(self.displacements)
+
     def displacement(self, column: str) -> Displacement:
         """How far masking moved each record of a column that has an order."""
-        if column in self._displaced:
-            return self._displaced[column]
+        if column in self.displacements:
+            return self.displacements[column]
         return appraisal.displaced(self.pair, column)
 
     def protection(self, column: str, alpha: ArrayLike = 1.0, *, rescaled: bool = False) -> Any:
@@ -167,23 +175,22 @@ class Evaluation:
             raise MeasureError("Name the confidential column, of which classes may tell.")
         return appraisal.told_by(self.pair, self.anonymity(keys, of=of), name, of)
 
-    @cached_property
+    def section(self, name: str) -> tuple[Figure, ...]:
+        """The figures of one section, made when they are first asked for."""
+        if name not in SECTIONS:
+            raise MeasureError(f"There is no section {name!r}; there are {', '.join(SECTIONS)}.")
+        if name not in self._sections:
+            self._sections[name] = tuple(SECTIONS[name](self))
+        return self._sections[name]
+
+    @property
     def figures(self) -> dict[str, tuple[Figure, ...]]:
         """All figures by section."""
-        pair, displaced = self.pair, self._displaced
-        made = {
-            "records": appraisal.size_figures(pair),
-            "protection": appraisal.protection_figures(pair, displaced),
-            "linkage": appraisal.linkage_figures(pair),
-            "closeness": appraisal.closeness_figures(pair, self.keys, self.confidential),
-            "information loss": appraisal.loss_figures(displaced),
-            "utility": appraisal.utility_figures(pair),
-        }
-        return {section: tuple(figures) for section, figures in made.items()}
+        return {name: self.section(name) for name in SECTIONS}
 
     def utility(self) -> Any:
         """What distributions, associations and a propensity score lose, as a table."""
-        return _table([("utility", figure) for figure in self.figures["utility"]])
+        return _table([("utility", figure) for figure in self.section("utility")])
 
     def frame(self) -> Any:
         """All figures as a table, one in each row, with unit and direction."""
@@ -235,6 +242,18 @@ class Evaluation:
         )
 
 
+SECTIONS: dict[str, Callable[[Evaluation], Iterable[Figure]]] = {
+    "records": lambda found: appraisal.size_figures(found.pair),
+    "protection": lambda found: appraisal.protection_figures(found.pair, found.displacements),
+    "linkage": lambda found: appraisal.linkage_figures(found.pair),
+    "closeness": lambda found: appraisal.closeness_figures(
+        found.pair, found.keys, found.confidential
+    ),
+    "information loss": lambda found: appraisal.loss_figures(found.displacements),
+    "utility": lambda found: appraisal.utility_figures(found.pair),
+}
+
+
 def evaluate(
     original: Any,
     masked: Any,
@@ -273,9 +292,7 @@ def evaluate(
     who = id
     if who is None and plan is not None and plan.said.records is not None:
         who = _in_both(plan.said.records, original, masked)
-    pair = paired(
-        original, masked, plan=plan, id=who, declared=declared, delimiter=delimiter
-    )
+    pair = paired(original, masked, plan=plan, id=who, declared=declared, delimiter=delimiter)
     return Evaluation(
         pair,
         _roles(plan, "key", pair) if keys is None else keys,
@@ -351,10 +368,11 @@ def _table(lines: Sequence[tuple[str, Figure]]) -> Any:
     """Figures as a dataframe."""
     import polars as pl
 
-    schema = {"section": pl.String, "measure": pl.String, "columns": pl.String}
-    schema |= {"parameter": pl.String, "value": pl.Float64}
-    schema |= dict.fromkeys(("low", "high", "reference", "before", "after"), pl.Float64)
-    schema |= {"unit": pl.String, "direction": pl.String}
+    texts = ("section", "measure", "columns", "parameter", "unit", "direction")
+    schema: dict[str, Any] = {
+        name: pl.String if name in texts else pl.Float64
+        for name in (*texts[:4], *NUMBERS, *texts[4:])
+    }
     rows = [
         {"section": section, "columns": " × ".join(figure.of)} | figure._asdict()
         for section, figure in lines

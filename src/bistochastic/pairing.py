@@ -187,7 +187,10 @@ def _read(source: Source, plan: Plan | None) -> pl.DataFrame:
         refuse_short(source)
     gaps = source.missing if plan is not None else found_gaps(source)
     return frame.with_columns(
-        pl.when(pl.all().is_in(list(gaps)).fill_null(False)).then(None).otherwise(pl.all()).name.keep()
+        pl.when(pl.all().is_in(list(gaps)).fill_null(False))
+        .then(None)
+        .otherwise(pl.all())
+        .name.keep()
     )
 
 
@@ -207,7 +210,7 @@ def _linked(
         gone, twice = ids.null_count(), ids.len() - ids.n_unique()
         if gone or twice:
             raise TableError(
-                f"Column {id!r} of {place} names nobody in {gone} rows and has {twice} repetitions; "
+                f"Column {id!r} of {place} names nobody in {gone} rows and repeats {twice}; "
                 f"each record needs an id of its own."
             )
         sides.append(ids.to_frame("id").with_row_index("row"))
@@ -243,9 +246,7 @@ def _shared(
         if coded.kind == "nominal" and coded.size == len(labels):
             counts = np.bincount(coded.before[coded.before >= 0], minlength=coded.size)
             places = marginality(distances, counts)
-            return Shared(
-                name, "nominal", coded.why, coded.before, coded.after, coded.size, places
-            )
+            return Shared(name, "nominal", coded.why, coded.before, coded.after, coded.size, places)
         return coded
     wanted = declared.kinds.get(name)
     order = declared.orders.get(name)
@@ -253,7 +254,8 @@ def _shared(
         numbers = _numbers(before, after, text, insist=wanted == "numeric")
         if numbers is not None:
             why = "declared" if wanted else "numbers"
-            return Shared(name, "numeric", why, *(_finite(name, side) for side in numbers))
+            sides = [_finite(name, side) for side in numbers]
+            return Shared(name, "numeric", why, sides[0], sides[1])
         if wanted == "numeric" or any(side.dtype.is_numeric() for side in (before, after)):
             notes.append(
                 f"Column {name!r} does not hold numbers in both tables: only what needs no order "

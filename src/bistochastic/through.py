@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from bistochastic.errors import MeasureError
 from bistochastic.manifest import Manifest, Published
 from bistochastic.masking.joint import fold
-from bistochastic.matrices.base import Channel
 from bistochastic.matrices.closed import rebuilt
 from bistochastic.measures.likelihood import Through, likelihood_linkage
 from bistochastic.measures.linkage import Linkage
@@ -33,8 +32,8 @@ def through(pair: Pair, manifest: Manifest, *, level: float) -> tuple[Linkage, f
         if column.name not in pair.columns:
             continue
         if column.treatment == "randomised" and column.channel is not None:
-            sides = _codes(pair.column(column.name), column)
-            channels.append(Through(_channel(column.channel), *sides))
+            before, after = _codes(pair.column(column.name), column)
+            channels.append(Through(rebuilt(column.channel), before, after))
         elif column.treatment == "untouched" and column.name not in joined:
             shared = pair.column(column.name)
             kept.append((_same(shared.before), _same(shared.after)))
@@ -42,15 +41,11 @@ def through(pair: Pair, manifest: Manifest, *, level: float) -> tuple[Linkage, f
         columns = [manifest.column(name) for name in group.columns]
         parts = [_codes(pair.column(column.name), column) for column in columns]
         sizes = [len(c.labels or ()) + (c.missing == "category") for c in columns]
-        sides = [_folded([part[side] for part in parts], sizes) for side in (0, 1)]
-        channels.append(Through(_channel(group.channel), *sides))
+        before, after = (_folded([part[side] for part in parts], sizes) for side in (0, 1))
+        channels.append(Through(rebuilt(group.channel), before, after))
     if not channels:
         raise MeasureError("No column of the release went through a channel of categories.")
     return likelihood_linkage(channels, kept=kept, true=pair.partner, level=level)
-
-
-def _channel(closed: Any) -> Channel:
-    return rebuilt(closed)
 
 
 def _codes(shared: Shared, column: Published) -> tuple[Codes, Codes]:

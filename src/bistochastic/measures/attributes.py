@@ -155,9 +155,7 @@ def _placed(attribute: Attribute, scale: Scale) -> tuple[Floats, Floats]:
     before, after = attribute.original, attribute.masked
     if scale == "ranks":
         middle = 0.5
-        sides = [
-            midranks(side) / max(np.count_nonzero(side == side) - 1, 1) for side in (before, after)
-        ]
+        sides = [midranks(side) / _length(side) for side in (before, after)]
     else:
         middle = 0.0
         centre, spread = moments(before[before == before])
@@ -170,6 +168,11 @@ def _placed(attribute: Attribute, scale: Scale) -> tuple[Floats, Floats]:
         for side, gap in zip(sides, gaps, strict=True)
     )
     return first, second
+
+
+def _length(side: Floats) -> int:
+    """The greatest rank, or one where there is none."""
+    return max(int(np.count_nonzero(side == side)) - 1, 1)
 
 
 def moments(there: Floats) -> tuple[float, float]:

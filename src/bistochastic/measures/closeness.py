@@ -243,7 +243,7 @@ def _area(level: Floats, begin: Integers, end: Integers, rising: Floats, sums: F
 
 def _recursive(table: Table, diversity: int) -> Floats:
     """The commonest count over the sum of all but the l - 1 commonest ones, in each class."""
-    if isinstance(diversity, bool) or not isinstance(diversity, int) or diversity < 2:
+    if diversity != int(diversity) or diversity < 2:
         raise MeasureError(f"Recursive (c, l)-diversity needs a whole l >= 2; got {diversity!r}.")
     order = np.lexsort((-table.counts, table.owners))
     counts = table.counts[order]

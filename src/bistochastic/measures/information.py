@@ -29,8 +29,9 @@ STEP = 1 << 20
 class Information:
     """Bits that a class tells of a sensitive value: as counted, corrected, and by chance.
 
-    `corrected` is neither below 0 nor above `whole`; `error` is the standard error of either, `chance` what values
-    dealt out at random would show on average, `whole` the entropy of the sensitive attribute.
+    `corrected` is neither below 0 nor above `whole`, the entropy of the sensitive attribute;
+    `error` is the standard error of either, `chance` what values dealt out at random would show
+    on average.
     """
 
     plug_in: float

@@ -91,10 +91,20 @@ def told(chances: Floats, candidates: int, level: float) -> Linkage:
     n = there.size
     expected = float(there.mean()) if n else float("nan")
     low, high = interval(expected, n, level)
-    correct, missed = np.count_nonzero(there == 1.0), np.count_nonzero(there == 0.0)
-    shares = [count / n if n else float("nan") for count in (correct, n - correct - missed, missed)]
-    baseline = 1 / candidates if candidates else float("nan")
-    return Linkage(n, candidates, *shares, expected, low, high, baseline, chances)
+    correct, missed = (int(np.count_nonzero(there == sure)) for sure in (1.0, 0.0))
+    share = 1 / n if n else float("nan")
+    return Linkage(
+        records=n,
+        candidates=candidates,
+        correct=correct * share,
+        ambiguous=(n - correct - missed) * share,
+        wrong=missed * share,
+        expected=expected,
+        low=low,
+        high=high,
+        baseline=1 / candidates if candidates else float("nan"),
+        chances=chances,
+    )
 
 
 def interval(share: float, n: int, level: float) -> tuple[float, float]:

@@ -129,7 +129,9 @@ class _Search:
             self._near(theirs, ours, rows, self.before.shape[1] - len(agreed))
             return
         # Without coordinates all who agree in no more are equally far.
-        many = np.bincount(theirs, self.sizes, minlength=int(block.max()) + 1)[ours]
+        many = np.bincount(theirs, self.sizes, minlength=int(block.max()) + 1)[ours].astype(
+            np.float64
+        )
         self._noted(rows, np.full(rows.size, float(self.before.shape[1] - len(agreed))), many)
 
     def _noted(self, rows: Integers, far: Floats, many: Floats) -> None:
