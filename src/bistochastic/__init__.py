@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         KeystreamError,
         MaskingError,
         MatrixError,
+        MeasureError,
         NotBistochasticError,
         PlanError,
         ReleaseError,
@@ -116,6 +117,7 @@ __all__ = [
     "Manifest",
     "MaskingError",
     "MatrixError",
+    "MeasureError",
     "Mixture",
     "NotBistochasticError",
     "Ordered",
@@ -190,9 +192,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
-        "KeystreamError MaskingError MatrixError NotBistochasticError PlanError "
-        "ReleaseError SecretError SingularMatrixError SupportError TableError TargetError "
-        "TooLargeError"
+        "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
+        "PlanError ReleaseError SecretError SingularMatrixError SupportError TableError "
+        "TargetError TooLargeError"
     ),
     "inspection": "inspect",
     "keystream": "Key",

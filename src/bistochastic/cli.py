@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.compare import compare
+from bistochastic.commands.evaluate import evaluate
 from bistochastic.commands.shared import (
     HERE,
     THERE,
@@ -61,6 +63,8 @@ bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
 bistochastic verify release                    what was promised is there
+bistochastic evaluate people.csv masked.csv    judge a masked file
+bistochastic compare people.csv a.csv b.csv    order several
 
 Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
 """
@@ -215,6 +219,10 @@ def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: 
         sys.exit(1)
 
 
+main.add_command(evaluate)
+main.add_command(compare)
+
+
 @main.command()
 @click.argument("n", type=click.IntRange(min=2), default=12)
 def families(n: int) -> None:
@@ -230,7 +238,10 @@ def families(n: int) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["plan", "explanation", "manifest", "checks"]))
+@click.argument(
+    "name",
+    type=click.Choice(["plan", "explanation", "manifest", "checks", "evaluation", "comparison"]),
+)
 def schema(name: str) -> None:
     """Print the JSON schema of what is read or written.
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from bistochastic.account import Account
+from bistochastic.comparison import Verdicts
 from bistochastic.manifest import Explanation, Manifest
 from bistochastic.plan.model import PlanModel
 from bistochastic.verify import Check
@@ -19,6 +21,8 @@ SCHEMAS: dict[str, tuple[str, TypeAdapter[Any], bool]] = {
     "explanation": ("explain --json", TypeAdapter(Explanation), False),
     "manifest": ("manifest.json and protect --json", TypeAdapter(Manifest), False),
     "checks": ("verify --json", TypeAdapter(list[Check]), False),
+    "evaluation": ("evaluate --json", TypeAdapter(Account), False),
+    "comparison": ("compare --json", TypeAdapter(Verdicts), False),
 }
 
 
