@@ -21,7 +21,7 @@ from bistochastic.plan.model import Column
 from bistochastic.plan.plan import Plan
 from bistochastic.plan.treatments import Treated, individuals
 from bistochastic.release import Release
-from bistochastic.tables.base import Drop, Names, Ranks, Recode, Step
+from bistochastic.tables.base import Drop, Names, Ranks, Recode, Rows, Step
 from bistochastic.tables.local import Local
 from bistochastic.tables.sources import Source, from_file, from_frame
 
@@ -120,9 +120,14 @@ def randomised(part: Treated, plan: Plan, key: Key) -> Recode:
     )
     sizes = [domain.size for domain in part.domains]
 
-    def kernel(codes: tuple[Numbers, ...], start: int, ids: Any) -> tuple[Numbers, ...]:
+    def kernel(codes: tuple[Numbers, ...], rows: Rows, ids: Any) -> tuple[Numbers, ...]:
         true = codes[0] if alone else fold(codes, sizes)
-        reports = worker.rows(true, start) if ids is None else worker.records(ids, true)
+        if ids is not None:
+            reports = worker.records(ids, true)
+        elif isinstance(rows, int):
+            reports = worker.rows(true, rows)
+        else:
+            reports = worker.at(rows, true)
         return (reports,) if alone else unfold(reports, sizes)
 
     return Recode(part.columns, part.domains, kernel)

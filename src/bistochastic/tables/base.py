@@ -11,12 +11,24 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Domain", "Drop", "Names", "Ranks", "Recode", "Step", "Unseen", "first_rows", "merged"]
+__all__ = [
+    "Domain",
+    "Drop",
+    "Names",
+    "Ranks",
+    "Recode",
+    "Rows",
+    "Step",
+    "Unseen",
+    "first_rows",
+    "merged",
+]
 
 Codes = NDArray[Any]
 Missing = Literal["category", "keep", "refuse"]
 Several = tuple[Codes, ...]
-Recoding = Callable[[Several, int, Any], Several]  # true codes, first row, record ids or None
+Rows = int | NDArray[np.int64]  # the first of rows that follow each other, or the number of each
+Recoding = Callable[[Several, Rows, Any], Several]  # true codes, their rows, record ids or None
 Naming = Callable[[Any], Any]  # ids → pseudonyms
 Ranking = Callable[[NDArray[Any], NDArray[Any] | None], NDArray[Any]]  # values, order → see Ranks
 
@@ -109,9 +121,15 @@ class Unseen:
         return f"column {self.column!r}: {self.count} {cells} {self.why}, {rows} {where}{more}"
 
 
-def first_rows(mask: NDArray[np.bool_], start: int = 0) -> tuple[int, ...]:
-    """The first few rows where a mask holds."""
-    return tuple((np.flatnonzero(mask)[:SHOWN] + start).tolist())
+def first_rows(mask: NDArray[np.bool_], rows: Rows = 0) -> tuple[int, ...]:
+    """The first few rows where a mask holds.
+
+    >>> first_rows(np.array([True, False, True]), 10)
+    (10, 12)
+    """
+    if isinstance(rows, int):
+        return tuple((np.flatnonzero(mask)[:SHOWN] + rows).tolist())
+    return tuple(np.sort(rows[mask])[:SHOWN].tolist())
 
 
 def merged(found: Sequence[Unseen]) -> list[Unseen]:
