@@ -6,12 +6,14 @@ asked, so that an engine may cut a table into any batches, in any order.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from pathlib import Path
+from typing import Any, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "SHOWN",
     "Domain",
     "Drop",
     "Names",
@@ -19,6 +21,7 @@ __all__ = [
     "Recode",
     "Rows",
     "Step",
+    "Table",
     "Unseen",
     "first_rows",
     "merged",
@@ -31,6 +34,8 @@ Rows = int | NDArray[np.int64]  # the first of rows that follow each other, or t
 Recoding = Callable[[Several, Rows, Any], Several]  # true codes, their rows, record ids or None
 Naming = Callable[[Any], Any]  # ids → pseudonyms
 Ranking = Callable[[NDArray[Any], NDArray[Any] | None], NDArray[Any]]  # values, order → see Ranks
+
+Stretching = Callable[[int], Any]  # the number of individuals → Moves, or Means if it averages
 
 SHOWN = 5  # row numbers named in a message
 
@@ -79,6 +84,7 @@ class Ranks:
     averages: bool
     kernel: Ranking
     by_position: bool = False
+    stretched: Stretching | None = None  # for an engine that has not all values in one place
 
 
 @final
@@ -99,6 +105,23 @@ class Drop:
 
 
 Step = Recode | Ranks | Names | Drop
+
+
+class Table(Protocol):
+    """What an engine makes of a table and its steps: everything a release asks for."""
+
+    @property
+    def source(self) -> Any:
+        """Where the rows came from."""
+
+    def counted(self) -> int:
+        """How many rows there are."""
+
+    def masked(self) -> Any:
+        """The whole masked table, as a frame of the engine."""
+
+    def write(self, path: Path) -> int:
+        """Write the masked table into a file of the format it came in, and count its rows."""
 
 
 @final

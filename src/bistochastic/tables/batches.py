@@ -22,7 +22,7 @@ from bistochastic.tables.base import (
 from bistochastic.tables.labels import MISSING, UNSEEN, Coder, coder, type_name
 from bistochastic.tables.sources import Source
 
-__all__ = ["NAMELESS", "Steps", "as_ids", "as_numbers", "refusal", "spread"]
+__all__ = ["NAMELESS", "Steps", "as_ids", "refusal", "spread"]
 
 NAMELESS = "without a record id"
 REMEDIES = {
@@ -166,50 +166,3 @@ def spread(present: pl.Series, there: NDArray[np.bool_]) -> pl.Series:
     places = np.where(there, there.cumsum() - 1, 0).astype(np.uint32)
     nothing = pl.Series([None], dtype=present.dtype)
     return present.gather(pl.Series(places)).zip_with(pl.Series(there), nothing)
-
-
-def as_numbers(column: pl.Series, source: Source) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Numbers to rank a column by, and where there are any; dates and times count as numbers."""
-    numbers = _parsed(column, source) if column.dtype == pl.String else column
-    if column.dtype.is_temporal():
-        numbers = column.to_physical()
-    elif column.dtype.is_decimal() or column.dtype in (pl.Int128, pl.UInt128):
-        numbers = column.cast(pl.Float64)
-    if not numbers.dtype.is_numeric():
-        raise TableError(
-            f"Column {column.name!r} of {source.where} is of type {type_name(column.dtype)}, not "
-            f"numeric. Give it the kind nominal or ordinal, with its domain."
-        )
-    missing = numbers.is_null()
-    if numbers.dtype.is_float():
-        missing = missing | numbers.is_nan().fill_null(True)
-        endless = numbers.is_infinite().fill_null(False)
-        if endless.any():
-            fault = Unseen(
-                column.name,
-                "with an infinite number",
-                int(endless.sum()),
-                first_rows(endless.to_numpy()),
-            )
-            raise TableError(f"In {source.where}, {fault.sentence}. Make them missing, or finite.")
-    return numbers.fill_null(0).to_numpy(), ~missing.to_numpy()
-
-
-def _parsed(column: pl.Series, source: Source) -> pl.Series:
-    """Numbers out of texts: whole ones if all are, else decimals."""
-    texts = column
-    if source.missing:
-        texts = column.set(column.is_in(source.missing).fill_null(False), None)
-    texts = texts.str.strip_chars()
-    for dtype in (pl.Int64, pl.Float64):
-        numbers = texts.cast(dtype, strict=False)
-        if numbers.null_count() == texts.null_count():
-            return numbers
-    strange = (numbers.is_null() & texts.is_not_null()).to_numpy()
-    fault = Unseen(
-        column.name, "that cannot be read as a number", int(strange.sum()), first_rows(strange)
-    )
-    raise TableError(
-        f"In {source.where}, {fault.sentence}. Name what stands for missing under [file] in the "
-        f"plan; a decimal is written with a point."
-    )

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from bistochastic.errors import BistochasticError, DomainError, ReleaseError, TableError
 from bistochastic.tables.base import Ranks, Step, Unseen, merged
-from bistochastic.tables.batches import Steps, as_numbers, refusal
+from bistochastic.tables.batches import Steps, refusal
+from bistochastic.tables.numbers import as_numbers
 from bistochastic.tables.ragged import refuse_short
 from bistochastic.tables.sources import Source, understood
 
-__all__ = ["Local", "as_numbers", "ranked", "refuse_full"]
+__all__ = ["Local", "as_numbers", "ranked", "refuse_full", "sink"]
 
 ROW_GROUP = 250_000  # rows of a Parquet row group and of an Arrow batch, whatever the batches were
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -63,23 +64,7 @@ class Local:
 
     def write(self, path: Path) -> int:
         """Stream the masked table into a file of the format it came in, and count its rows."""
-        format_, delimiter = self.source.format, self.source.delimiter
-        gap = next((text for text in self.source.missing if not text), "")
-
-        def sink(lazy: pl.LazyFrame) -> None:
-            if format_ in ("parquet", "frame"):
-                lazy.sink_parquet(path, row_group_size=ROW_GROUP, statistics=False)
-            elif format_ == "arrow":
-                lazy.sink_ipc(path, record_batch_size=ROW_GROUP)
-            else:
-                lazy.sink_csv(
-                    path,
-                    separator=delimiter,
-                    null_value=gap,
-                    compression=PACKED[format_],
-                )
-
-        return self._run(sink)[1]
+        return self._run(lambda lazy: sink(lazy, path, self.source))[1]
 
     def _run(self, consume: Callable[[pl.LazyFrame], Any]) -> tuple[Any, int]:
         """Consume the stream and count its rows; a failure inside comes out as it was raised."""
@@ -156,6 +141,21 @@ class _Batches:
         self.gaps = self.gaps or batch[self.table.source.names[-1]].null_count() > 0
         self.table.on_rows(batch.height)
         return masked
+
+
+def sink(lazy: pl.LazyFrame, path: Path, source: Source) -> None:
+    """Stream a table into a file of the format that it came in."""
+    if source.format in ("parquet", "frame"):
+        lazy.sink_parquet(path, row_group_size=ROW_GROUP, statistics=False)
+    elif source.format == "arrow":
+        lazy.sink_ipc(path, record_batch_size=ROW_GROUP)
+    else:
+        lazy.sink_csv(
+            path,
+            separator=source.delimiter,
+            null_value=source.gap,
+            compression=PACKED[source.format],
+        )
 
 
 def refuse_full(said: str) -> None:
