@@ -5,12 +5,10 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Self, final
 
-import polars as pl
-
 from bistochastic.errors import ReleaseError
 from bistochastic.folder import appearing
 from bistochastic.manifest import Data, Manifest
-from bistochastic.tables.local import Local
+from bistochastic.tables.base import Table
 
 __all__ = ["MANIFEST", "Release", "fingerprint"]
 
@@ -25,9 +23,9 @@ class Release:
 
     __slots__ = ("_manifest", "_masked", "_table")
 
-    def __init__(self, table: Local, manifest: Manifest) -> None:
+    def __init__(self, table: Table, manifest: Manifest) -> None:
         self._table = table
-        self._masked: pl.DataFrame | None = None
+        self._masked: Any = None
         self._manifest = manifest
 
     @property

@@ -57,6 +57,11 @@ class Source:
         return self.format.startswith("csv")
 
     @property
+    def gap(self) -> str:
+        """How a text file that is written says that there is nothing."""
+        return next((text for text in self.missing if not text), "")
+
+    @property
     def extension(self) -> str:
         """What a file of this format is called by."""
         return "parquet" if self.format == "frame" else self.format
