@@ -23,7 +23,15 @@ from bistochastic.estimate.comparison import (
 )
 from bistochastic.estimate.dispersion import Sums, dispersed, sums
 from bistochastic.estimate.independence import Independence, independence
-from bistochastic.estimate.intervals import Interval, Limits, as_level, intervals, quantile
+from bistochastic.estimate.intervals import (
+    Interval,
+    Limits,
+    around,
+    as_level,
+    intervals,
+    possible,
+    quantile,
+)
 from bistochastic.estimate.likelihood import Fitted, fitted
 from bistochastic.estimate.shares import Shares, Variance, estimated
 from bistochastic.estimate.tally import Tally
@@ -117,20 +125,19 @@ class Contingency:
         if likely is None:
             return told
         best = likely.levels.ravel()
+        reached = around(limits, best)
         return {
             "estimate": best,
             "se": self._likely_errors(likely),
-            "low": np.minimum(np.clip(limits.low, 0.0, 1.0), best),
-            "high": np.maximum(np.clip(limits.high, 0.0, 1.0), best),
+            "low": reached.low,
+            "high": reached.high,
         }
 
     @cached_property
     def _limits(self) -> Limits:
         shares = self.shares
         found = intervals(shares, level=self.level, kind=self.interval, variance=self.variance)
-        if self.interval == "normal":
-            return found
-        return Limits(np.clip(found.low, 0.0, 1.0), np.clip(found.high, 0.0, 1.0))
+        return found if self.interval == "normal" else possible(found)
 
     def _likely_errors(self, likely: Fitted) -> Floats:
         if self.variance == "file":
