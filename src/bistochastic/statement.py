@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bistochastic.contingency import Contingency
 from bistochastic.report.estimates import Line
-from bistochastic.sides import Side
+from bistochastic.sides import MISSING, Side
 from bistochastic.tables.labels import spelled
 
 __all__ = ["Cell", "Statement", "lines", "sentences", "stated"]
@@ -31,8 +31,8 @@ class Cell(_Said):
     labels: dict[str, bool | int | float | str | None]
     estimate: float
     se: float | None
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     count: float
     count_se: float | None
     note: str
@@ -85,9 +85,7 @@ def lines(table: Contingency) -> list[Line]:
     """The cells as a terminal shows them."""
     return [
         Line(
-            tuple(
-                "missing" if label is None else spelled(label) for label in cell["labels"].values()
-            ),
+            tuple(MISSING if said is None else spelled(said) for said in cell["labels"].values()),
             *(cell[name] for name in ("estimate", "se", "low", "high", "count", "note")),
         )
         for cell in _cells(table)

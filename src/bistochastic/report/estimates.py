@@ -59,7 +59,7 @@ def _numbered(lines: Sequence[Line]) -> dict[str, int]:
 
 def _fill(made: Table, lines: Sequence[Line], notes: dict[str, int]) -> None:
     digits = _digits(lines)
-    most = max((line.estimate for line in lines), default=ALL)
+    most = max((line.estimate for line in lines), default=1.0)
     for line in lines:
         share = min(max(line.estimate / most, 0.0), 1.0) if most > 0 else 0.0
         cells: list[RenderableType] = [Text(label) for label in line.labels]
