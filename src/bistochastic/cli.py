@@ -8,6 +8,7 @@ import click
 
 from bistochastic import __version__
 from bistochastic.commands.compare import compare
+from bistochastic.commands.estimate import estimate
 from bistochastic.commands.evaluate import evaluate
 from bistochastic.commands.shared import (
     HERE,
@@ -62,6 +63,7 @@ bistochastic demo                              see the whole way
 bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
+bistochastic estimate release --by sex,region  what analysts recover
 bistochastic verify release                    what was promised is there
 bistochastic evaluate people.csv masked.csv    judge a masked file
 bistochastic compare people.csv a.csv b.csv    order several
@@ -185,6 +187,9 @@ def protect(
         console().print(published(release.manifest, str(out), str(key_path) if key_path else None))
 
 
+main.add_command(estimate)
+
+
 @main.command()
 @click.argument("folder", type=HERE)
 @click.option("--key", "key_path", type=HERE, help="The key the release was made with.")
@@ -240,7 +245,9 @@ def families(n: int) -> None:
 @main.command()
 @click.argument(
     "name",
-    type=click.Choice(["plan", "explanation", "manifest", "checks", "evaluation", "comparison"]),
+    type=click.Choice(
+        ["plan", "explanation", "manifest", "checks", "estimates", "evaluation", "comparison"]
+    ),
 )
 def schema(name: str) -> None:
     """Print the JSON schema of what is read or written.

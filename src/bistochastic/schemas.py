@@ -12,6 +12,7 @@ from bistochastic.account import Account
 from bistochastic.comparison import Verdicts
 from bistochastic.manifest import Explanation, Manifest
 from bistochastic.plan.model import PlanModel
+from bistochastic.statement import Statement
 from bistochastic.verify import Check
 
 __all__ = ["SCHEMAS", "schema", "text"]
@@ -21,6 +22,7 @@ SCHEMAS: dict[str, tuple[str, TypeAdapter[Any], bool]] = {
     "explanation": ("explain --json", TypeAdapter(Explanation), False),
     "manifest": ("manifest.json and protect --json", TypeAdapter(Manifest), False),
     "checks": ("verify --json", TypeAdapter(list[Check]), False),
+    "estimates": ("estimate --json", TypeAdapter(Statement), False),
     "evaluation": ("evaluate --json", TypeAdapter(Account), False),
     "comparison": ("compare --json", TypeAdapter(Verdicts), False),
 }
