@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bistochastic.displacing import Displaced, displace, displace_together
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -68,6 +69,25 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.chance import random_distances, random_relative_distances
+    from bistochastic.measures.dominance import Dominance, dominance, dominates
+    from bistochastic.measures.histogram import Histogram
+    from bistochastic.measures.nominal import changed, marginality
+    from bistochastic.measures.permutation import (
+        Displacement,
+        displacement,
+        file_information_loss,
+        file_protection,
+        information_loss,
+        relative_distances,
+    )
+    from bistochastic.measures.permuted import (
+        PermutedColumn,
+        own_privacy,
+        permuted_privacy,
+        records_failing,
+    )
+    from bistochastic.measures.preference import Preference, preference
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
     from bistochastic.run import protect
@@ -90,7 +110,10 @@ __all__ = [
     "Combination",
     "Composed",
     "Dense",
+    "Displaced",
+    "Displacement",
     "DomainError",
+    "Dominance",
     "EntropyError",
     "Ergodic",
     "Exact",
@@ -98,6 +121,7 @@ __all__ = [
     "Explanation",
     "Grouping",
     "Guarantee",
+    "Histogram",
     "Key",
     "KeyFileError",
     "KeystreamError",
@@ -110,9 +134,11 @@ __all__ = [
     "NotBistochasticError",
     "Ordered",
     "Permutation",
+    "PermutedColumn",
     "Perturbation",
     "Plan",
     "PlanError",
+    "Preference",
     "Randomiser",
     "Reflected",
     "Release",
@@ -134,27 +160,44 @@ __all__ = [
     "average",
     "averaging_report",
     "calibrate",
+    "changed",
     "decompose",
     "described",
     "diffusion",
+    "displace",
+    "displace_together",
+    "displacement",
     "distortion",
     "diverse_classes",
     "domain_digest",
+    "dominance",
+    "dominates",
     "draw",
+    "file_information_loss",
+    "file_protection",
     "fold",
     "gaussian_noise",
     "identity",
+    "information_loss",
     "inspect",
     "invariant",
     "majorizes",
+    "marginality",
     "microaggregate",
     "optimal",
+    "own_privacy",
     "permute",
+    "permuted_privacy",
     "perturbation",
+    "preference",
     "protect",
+    "random_distances",
+    "random_relative_distances",
     "randomise",
     "randomised_response",
     "rebuilt",
+    "records_failing",
+    "relative_distances",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -169,6 +212,7 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
+    "displacing": "Displaced displace displace_together",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
@@ -210,6 +254,16 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.chance": "random_distances random_relative_distances",
+    "measures.dominance": "Dominance dominance dominates",
+    "measures.histogram": "Histogram",
+    "measures.nominal": "changed marginality",
+    "measures.permutation": (
+        "Displacement displacement file_information_loss file_protection information_loss "
+        "relative_distances"
+    ),
+    "measures.permuted": "PermutedColumn own_privacy permuted_privacy records_failing",
+    "measures.preference": "Preference preference",
     "plan.plan": "Plan",
     "release": "Release",
     "run": "protect",
