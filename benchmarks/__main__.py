@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from rich.console import Console
 
-from benchmarks import masking, matrices, microaggregation, numeric, protect
+from benchmarks import masking, matrices, microaggregation, numeric, permutation, protect
 
 
 def main() -> None:
@@ -17,7 +17,7 @@ def main() -> None:
         f"{platform.processor() or platform.machine()}; every time is the best of its runs.\n",
         style="dim",
     )
-    for room in (matrices, masking, numeric, microaggregation, protect):
+    for room in (matrices, masking, numeric, microaggregation, permutation, protect):
         for table in room.tables():
             console.print(table)
             console.print()
