@@ -1,0 +1,1 @@
+"""The true distribution behind a reported one, with its error."""

@@ -1,0 +1,284 @@
+r"""Regression on reports: corrected scores, which are those of the true values in expectation.
+
+A coefficient solves $\sum_i w_i \psi(x_i, i; \beta) = 0$ with $\psi = z\,(y - \mu(z^\top\beta))$,
+where predictors z and response y may depend on a true cell x that nobody sees. With
+$Q = (P^\top)^{-1}$ the score of a report, $\psi^*(v) = \sum_x Q_{xv}\psi(x)$, has the expectation
+$\psi$ of the truth (Stefanski 1989, Nakamura 1990): so the roots of its sum are consistent, and
+nothing is assumed of how true cells depend on the other columns. For a linear model these are the
+normal equations with corrected moments.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bistochastic.errors import MatrixError, SingularMatrixError
+from bistochastic.estimate.correction import Correction
+
+__all__ = ["FAMILIES", "MOST_CELLS", "Data", "Design", "Family", "Fit", "fitted"]
+
+Array = NDArray[np.float64]
+Family = Literal["linear", "logistic"]
+Variance = Literal["sample", "file"]
+
+MOST_CELLS = 2000  # of the columns that were randomised, over which a record is spread
+CHUNK = 1 << 16  # records that are looked at at once
+STEPS = 100  # of Newton's method
+HALVINGS = 30
+CLOSE = 1e-10  # the step, relative to the coefficients, at which it has arrived
+FAMILIES = ("linear", "logistic")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    r"""What predictors and response are in each true cell; both are products with a record's part.
+
+    Predictor j of record i in cell x is `cells[x, j] · records[i, j]`, its response
+    `response[x] · responses[i]`.
+    """
+
+    cells: Array  # cells × predictors
+    response: Array  # cells
+
+    def merged(self, correction: Correction, kept: NDArray[np.bool_] | None = None) -> "Spread":
+        """The same over the cells that it tells apart; only those that are kept count."""
+        inverse, channel = correction.dense(MOST_CELLS), correction.channel(MOST_CELLS)
+        counted = np.arange(self.response.size) if kept is None else np.flatnonzero(kept)
+        lines = np.column_stack((self.cells, self.response))[counted]
+        distinct, group = np.unique(lines, axis=0, return_inverse=True)
+        shares = np.zeros((distinct.shape[0], correction.size))
+        np.add.at(shares, group.ravel(), inverse[counted])
+        return Spread(distinct[:, :-1], distinct[:, -1], shares.T.copy(), channel)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Over which distinct cells a report is spread, and with which weights."""
+
+    cells: Array  # distinct × predictors
+    response: Array  # distinct
+    shares: Array  # reports × distinct: the column sums of Q
+    channel: Array  # P over all cells
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """The records: what was reported, and their parts of predictors and response."""
+
+    reports: NDArray[np.integer]
+    records: Array  # records × predictors
+    responses: Array
+    weights: Array
+
+    @classmethod
+    def of(
+        cls,
+        reports: NDArray[np.integer],
+        records: Array,
+        responses: Array,
+        weights: Array | None = None,
+    ) -> Self:
+        """Columns of one length; one each for weights unless given."""
+        n = reports.size
+        if records.ndim != 2 or not records.shape[0] == responses.size == n:
+            raise MatrixError(
+                f"Reports, predictors and responses are of one length; got {n}, {records.shape} "
+                f"and {responses.size}."
+            )
+        return cls(reports, records, responses, np.ones(n) if weights is None else weights)
+
+    def chunks(self) -> Iterator[Self]:
+        """The records, some at a time."""
+        for start in range(0, self.reports.size, CHUNK):
+            part = slice(start, start + CHUNK)
+            yield type(self)(
+                self.reports[part], self.records[part], self.responses[part], self.weights[part]
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """Coefficients with their covariance.
+
+    Attributes:
+        coefficients: One for each predictor.
+        covariance: Of the coefficients.
+        clipped: How many variances came out negative, and count as zero.
+        steps: How many steps the solution took.
+    """
+
+    coefficients: Array
+    covariance: Array
+    clipped: int
+    steps: int
+
+    @property
+    def se(self) -> Array:
+        """Standard errors."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+
+def fitted(
+    data: Data,
+    design: Design,
+    correction: Correction,
+    *,
+    family: Family = "linear",
+    variance: Variance = "sample",
+    kept: NDArray[np.bool_] | None = None,
+) -> Fit:
+    r"""Coefficients from corrected scores, with the covariance of the sandwich.
+
+    For a sample the middle is $\frac{n}{n-p}\sum_i w_i^2\psi_i^*\psi_i^{*\top}$; for the file only
+    what the channel adds, $\sum_i w_i^2(\psi_i^*\psi_i^{*\top} - \sum_x Q_{xv_i}\psi_x\psi_x^\top)$,
+    around the coefficients that the original file would give.
+
+    Args:
+        data: The records.
+        design: What predictors and response are in each true cell.
+        correction: What undoes the channel of the cells.
+        family: "linear" or "logistic".
+        variance: Of a sample of respondents, or of the masking of this file alone.
+        kept: The true cells that count; all unless given.
+    """
+    spread = design.merged(correction, kept)
+    n, p = data.records.shape
+    if n <= p:
+        raise MatrixError(f"{p} coefficients need more than {p} records; there are {n}.")
+    if family == "linear":
+        found, steps = _step(data, spread, np.zeros(p), family, np.zeros(p)), 1
+    else:
+        found, steps = _climbed(data, spread, _start(data, spread, p))
+    information = _information(data, spread, found, family)
+    middle = _middle(data, spread, found, family, variance)
+    if variance == "sample":
+        middle *= n / (n - p)
+    left = _solved(information, middle)
+    covariance = _solved(information, left.T).T
+    negative = int((np.diag(covariance) < 0).sum())
+    return Fit(found, covariance, negative, steps)
+
+
+def _terms(part: Data, spread: Spread, beta: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Cell by cell: what a record weighs there, its predictors, their sum and its response."""
+    for cell, line in enumerate(spread.cells):
+        predictors = part.records * line
+        weight = part.weights * spread.shares[part.reports, cell]
+        yield weight, predictors, predictors @ beta, spread.response[cell] * part.responses
+
+
+def _mean(eta: Array, family: Family) -> Array:
+    return eta if family == "linear" else expit(eta)
+
+
+def _slope(eta: Array, family: Family) -> Array:
+    if family == "linear":
+        return np.ones_like(eta)
+    share: Array = expit(eta)
+    return share * (1 - share)
+
+
+def _score(data: Data, spread: Spread, beta: Array, family: Family) -> Array:
+    total = np.zeros(beta.size)
+    for part in data.chunks():
+        for weight, predictors, eta, response in _terms(part, spread, beta):
+            total += (weight * (response - _mean(eta, family))) @ predictors
+    return total
+
+
+def _information(data: Data, spread: Spread, beta: Array, family: Family) -> Array:
+    total = np.zeros((beta.size, beta.size))
+    for part in data.chunks():
+        for weight, predictors, eta, _ in _terms(part, spread, beta):
+            total += predictors.T @ (predictors * (weight * _slope(eta, family))[:, None])
+    return total
+
+
+def _middle(
+    data: Data, spread: Spread, beta: Array, family: Family, variance: Variance
+) -> Array:
+    """The middle of the sandwich, without the factor for a sample."""
+    total = np.zeros((beta.size, beta.size))
+    for part in data.chunks():
+        scores = np.zeros_like(part.records)
+        for weight, predictors, eta, response in _terms(part, spread, beta):
+            residual = response - _mean(eta, family)
+            scores += predictors * (weight * residual)[:, None]
+            if variance == "file":
+                heavy = weight * part.weights * residual**2
+                total -= predictors.T @ (predictors * heavy[:, None])
+        total += scores.T @ scores
+    return total
+
+
+def _likelihood(data: Data, spread: Spread, beta: Array) -> float:
+    """The corrected logarithm of the logistic likelihood."""
+    total = 0.0
+    for part in data.chunks():
+        for weight, _, eta, response in _terms(part, spread, beta):
+            total += float(weight @ (response * eta - np.logaddexp(0, eta)))
+    return total
+
+
+def _step(data: Data, spread: Spread, beta: Array, family: Family, score: Array) -> Array:
+    """A step of Newton's method; the whole way, where the model is linear."""
+    if family == "linear":
+        score = _score(data, spread, beta, family)
+    return _solved(_information(data, spread, beta, family), score)
+
+
+def _start(data: Data, spread: Spread, p: int) -> Array:
+    """Where to begin: one step from nothing, on the scale of a logistic curve at its middle."""
+    score = _score(data, spread, np.zeros(p), "logistic")
+    return _step(data, spread, np.zeros(p), "logistic", score)
+
+
+def _climbed(data: Data, spread: Spread, beta: Array) -> tuple[Array, int]:
+    """The root of the corrected score that Newton's method reaches uphill."""
+    height = _likelihood(data, spread, beta)
+    for step in range(1, STEPS + 1):
+        score = _score(data, spread, beta, "logistic")
+        move = _step(data, spread, beta, "logistic", score)
+        rising = float(move @ score) > 0
+        for _ in range(HALVINGS):
+            new = beta + move if rising else beta - move
+            higher = _likelihood(data, spread, new)
+            if np.isfinite(higher) and higher >= height - abs(height) * 1e-13:
+                break
+            move = move / 2
+        else:
+            break
+        beta, height = new, higher
+        if np.abs(move).max() <= CLOSE * (1 + np.abs(beta).max()):
+            return beta, step
+        if np.abs(beta).max() > FAR:
+            break
+    raise MatrixError(
+        f"The logistic regression has no finite solution within {STEPS} steps: some predictor, or a "
+        f"mix of them, tells the response for sure, or the channel left too little for so many "
+        f"coefficients. Use fewer of them or merge rare categories."
+    )
+
+
+FAR = 1e6  # coefficients that no data ask for
+
+
+def _solved(information: Array, line: Array) -> Array:
+    """Undo the information, or say that predictors cannot be told apart."""
+    scale = np.sqrt(np.maximum(np.abs(np.diag(information)), np.finfo(float).tiny))
+    scaled = information / np.outer(scale, scale)
+    if not np.isfinite(scaled).all() or np.linalg.cond(scaled) > 1e12:
+        raise SingularMatrixError(
+            "Some predictor is a mix of the others or does not vary, or the channel left too little "
+            "to tell them apart. Take one out, or merge rare categories."
+        )
+    shape = scale if line.ndim == 1 else scale[:, None]
+    return np.linalg.solve(scaled, line / shape) / shape
