@@ -1,1 +1,1 @@
-"""The true distribution behind a reported one, with its error."""
+"""The true distribution from the reported one, with its error: channels, counts and arrays only."""

@@ -152,9 +152,7 @@ def of_cells(
     last = np.append(line[1:] != line[:-1], True)  # of equal values, the last one counts them all
     z = quantile_of_normal(level)
     inverse = correction.dense(MOST_CELLS)
-    found = [
-        _of_cell(line, w, row[cells], last, share, z, variance) for row in inverse
-    ]
+    found = [_of_cell(line, w, row[cells], last, share, z, variance) for row in inverse]
     columns: list[Any] = [np.array(column) for column in zip(*found, strict=True)]
     return Estimates(*columns[:4]), columns[4].astype(bool)
 
@@ -163,7 +161,12 @@ MOST_CELLS = 2000
 
 
 def _of_cell(
-    line: Array, w: Array, q: Array, last: NDArray[np.bool_], share: float, z: float,
+    line: Array,
+    w: Array,
+    q: Array,
+    last: NDArray[np.bool_],
+    share: float,
+    z: float,
     variance: Variance,
 ) -> tuple[float, float, float, float, bool]:
     """The quantile in one cell, its error, its interval, and whether the function ever fell."""
@@ -191,8 +194,17 @@ def _of_cell(
 
 
 def _ends(
-    values: Array, distance: Array, open_: NDArray[np.bool_], at: int, reach: Array,
-    share: float, size: float, whole: float, z: float, variance: Variance, n: int,
+    values: Array,
+    distance: Array,
+    open_: NDArray[np.bool_],
+    at: int,
+    reach: Array,
+    share: float,
+    size: float,
+    whole: float,
+    z: float,
+    variance: Variance,
+    n: int,
 ) -> tuple[float, float]:
     """The first value that is not excluded, and the one after the last."""
     # Before the least value the function is 0: can it reach the share already there?

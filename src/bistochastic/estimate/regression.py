@@ -202,9 +202,7 @@ def _information(data: Data, spread: Spread, beta: Array, family: Family) -> Arr
     return total
 
 
-def _middle(
-    data: Data, spread: Spread, beta: Array, family: Family, variance: Variance
-) -> Array:
+def _middle(data: Data, spread: Spread, beta: Array, family: Family, variance: Variance) -> Array:
     """The middle of the sandwich, without the factor for a sample."""
     total = np.zeros((beta.size, beta.size))
     for part in data.chunks():
