@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bistochastic.cells import within
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
     from bistochastic.plan.plan import Plan
+    from bistochastic.regressions import regress
     from bistochastic.release import Release
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
@@ -153,6 +155,7 @@ __all__ = [
     "randomise",
     "randomised_response",
     "rebuilt",
+    "regress",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -160,6 +163,7 @@ __all__ = [
     "uncertainty",
     "unfold",
     "verify",
+    "within",
 ]
 
 __version__ = "0.1.0"
@@ -167,6 +171,7 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
+    "cells": "within",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError NotBistochasticError PlanError "
@@ -209,6 +214,7 @@ _HOMES = {
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
     "plan.plan": "Plan",
+    "regressions": "regress",
     "release": "Release",
     "run": "protect",
     "scope": "Scope domain_digest",

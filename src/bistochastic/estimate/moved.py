@@ -11,12 +11,12 @@ shows is, for no value was lost: it is a report of the true rank through the cha
 h the solution of $P^\top h = y$ over the sorted values, $h$ at the rank shown has the expectation
 of the value that was there.
 
-A mixture treats all ranks alike, so no order is needed. Which permutation was drawn is one event for
-all records; what it adds to a variance follows from its recipe.
+A mixture treats all ranks alike, so no order is needed. Which permutation was drawn is one event
+for all records; what it adds to a variance follows from its recipe.
 """
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,7 @@ from bistochastic.matrices.window import Window
 
 __all__ = ["Restored", "bounds", "restored"]
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Order = NDArray[np.int64]
 
 LOST = 1e9  # times the range of the values: beyond it, what stands for them is rounding
@@ -43,12 +43,12 @@ LOST = 1e9  # times the range of the values: beyond it, what stands for them is 
 class Restored:
     """What stands for the numbers of a permuted column, and for their squares, in row order."""
 
-    values: Array
+    values: NDArray[Any]
     squares: Array
     matrix: Mixture | Tridiagonal
     order: Order  # the row of each rank
     line: Array  # by rank, the numbers that the permutation moves
-    solved: bool  # whether the other side is to be solved, since the numbers were not
+    solved: bool  # whether the weights are what is solved, since these numbers are not
 
     def spread(self, weights: ArrayLike) -> float:
         r"""The variance of $\sum_i \alpha_i h_i$ that comes from the permutation, for weights α."""
@@ -56,7 +56,7 @@ class Restored:
         if isinstance(self.matrix, Mixture):
             return _subset_spread(alpha, self.line, self.matrix)
         if self.solved:
-            alpha = self.matrix.solve(alpha)
+            return _matching_spread(self.matrix.solve(alpha), self.line, self.matrix)
         return _matching_spread(alpha, self.line, self.matrix)
 
 
@@ -99,19 +99,20 @@ def restored(values: ArrayLike, matrix: Bistochastic, order: Order | None = None
 def _unknown(matrix: Bistochastic) -> str:
     if isinstance(matrix, Blocks):
         return (
-            f"Within the {matrix.sizes.size} blocks in which a column was permuted, nobody can tell "
-            f"who had which of the values: only sums over whole blocks are left, and so only bounds "
-            f"of a mean or a total within other cells. Ask for them."
+            f"Within the {matrix.sizes.size} blocks in which it was permuted, nobody can tell who "
+            f"had which of the values: only sums over whole blocks are left, and so only bounds of "
+            f'a mean within other cells. Ask for statistic "bounds".'
         )
     if isinstance(matrix, Window):
         return (
-            f"A window of width {matrix.width} is undone only by magnifying every irregularity "
+            f"A window of width {matrix.width} can only be undone by magnifying every irregularity "
             f"without limit, so no mean or total within cells is estimated. How far a value can "
-            f"have moved gives bounds: ask for them."
+            f'have moved gives bounds of a mean. Ask for statistic "bounds".'
         )
     return (
-        f"No mean or total within cells is estimated of a column permuted with {matrix!r}: what its "
-        f"recipe adds to an error is known for mixtures and tridiagonal matrices only."
+        f"No mean or total within cells is estimated of a column that was permuted with "
+        f"{matrix!r}: what its recipe adds to an error is known for mixtures and tridiagonal "
+        f"matrices only."
     )
 
 
@@ -119,8 +120,8 @@ def _refuse_lost(h: Array, column: Array, matrix: Bistochastic) -> None:
     reach = float(np.ptp(column)) if column.size else 0.0
     if not np.isfinite(h).all() or np.abs(h - column.mean()).max(initial=0.0) > LOST * reach:
         raise SingularMatrixError(
-            f"{matrix!r} cannot be undone on these values: what would stand for them has no correct "
-            f"digit. Ask for bounds instead."
+            f"{matrix!r} cannot be undone on these values: what would stand for them has no "
+            f'correct digit. Ask for statistic "bounds".'
         )
 
 
@@ -176,10 +177,10 @@ def _unmixed(line: Array, keep: float) -> Array:
 def _matching_spread(alpha: Array, beta: Array, matrix: Tridiagonal) -> float:
     r"""The variance of $\sum_v \alpha_v \beta_{\sigma^{-1}(v)}$ when neighbours change places.
 
-    A pair e that does adds $d_e = -(\alpha_{e+1}-\alpha_e)(\beta_{e+1}-\beta_e)$. Pairs are taken one
-    after the other, the next one only where this one was not: a chain with
-    $Cov(m_e, m_{e+k}) = \alpha_e(1-\alpha_e)\prod_{j=1}^{k} -\alpha_{e+j}/(1-\alpha_{e+j-1})$. The two
-    sides are taken as they stand after the exchange, which leaves every pair itself as it was.
+    A pair e that does adds $d_e = -(\alpha_{e+1}-\alpha_e)(\beta_{e+1}-\beta_e)$. Pairs are
+    taken one after the other, the next one only where this one was not: with $p_e$ the chance of
+    pair e, $Cov(m_e, m_{e+k}) = p_e(1-p_e)\prod_{j=1}^{k} -p_{e+j}/(1-p_{e+j-1})$. Both sides are
+    taken as they stand after the exchange, which leaves every pair itself as it was.
     """
     p = matrix.alphas
     if not p.size:

@@ -5,7 +5,7 @@ the distribution, no density has to be estimated.
 """
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +13,14 @@ from scipy.stats import binom
 
 from bistochastic.errors import MatrixError
 from bistochastic.estimate.correction import Correction
-from bistochastic.estimate.within import Estimates, quantile_of_normal
+from bistochastic.estimate.intervals import quantile
+from bistochastic.estimate.shares import Variance
+from bistochastic.estimate.within import Estimates
 from bistochastic.matrices.base import Bistochastic
 
 __all__ = ["drawn_spread", "of_cells", "of_column"]
 
-Array = NDArray[np.float64]
-Variance = Literal["sample", "file"]
+Array = NDArray[Any]
 
 NEAR = 3  # times the interval is found anew with the spread at its ends
 TINY = 1e-9  # shares that differ by less are the same
@@ -53,7 +54,7 @@ def of_column(
     (array([40.]), array([60.]))
     """
     line = np.sort(np.asarray(values, dtype=np.float64))
-    n, z = line.size, quantile_of_normal(level)
+    n, z = line.size, quantile(level)
     if not 0 < share < 1:
         raise MatrixError(f"A quantile is asked for by a share between 0 and 1; got {share!r}.")
     if not n:
@@ -73,7 +74,8 @@ def of_column(
     middle = line[rank - 1]
     ends = np.clip([first, last], 1, n)
     se = (line[ends[1] - 1] - line[ends[0] - 1]) / (2 * z)
-    return Estimates(*(np.array([number]) for number in (middle, se, low, high)))
+    middle, se, low, high = (np.array([number]) for number in (middle, se, low, high))
+    return Estimates(middle, se, low, high)
 
 
 def _rank(share: float, n: int) -> int:
@@ -131,8 +133,8 @@ def of_cells(
     """A quantile within each true cell, and where its distribution function had to be mended.
 
     The weight of a record in a cell is its entry of the inverse, which may be negative; so the
-    estimated distribution function may fall. The quantile is where it first reaches the share, as if
-    it never fell; the interval spans all t that a test of its level does not exclude.
+    estimated distribution function may fall. The quantile is where it first reaches the share, as
+    if it never fell; the interval spans all t that a test of its level does not exclude.
 
     Args:
         reports: The reported cell of each record.
@@ -150,14 +152,11 @@ def of_cells(
     line, cells = numbers[order], np.asarray(reports)[order]
     w = np.ones(line.size) if weights is None else np.asarray(weights, dtype=np.float64)[order]
     last = np.append(line[1:] != line[:-1], True)  # of equal values, the last one counts them all
-    z = quantile_of_normal(level)
-    inverse = correction.dense(MOST_CELLS)
+    z = quantile(level)
+    inverse = correction.dense()
     found = [_of_cell(line, w, row[cells], last, share, z, variance) for row in inverse]
     columns: list[Any] = [np.array(column) for column in zip(*found, strict=True)]
     return Estimates(*columns[:4]), columns[4].astype(bool)
-
-
-MOST_CELLS = 2000
 
 
 def _of_cell(

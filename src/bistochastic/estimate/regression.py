@@ -10,7 +10,7 @@ normal equations with corrected moments.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, Self, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,13 @@ from scipy.special import expit
 
 from bistochastic.errors import MatrixError, SingularMatrixError
 from bistochastic.estimate.correction import Correction
+from bistochastic.estimate.shares import Variance
 
-__all__ = ["FAMILIES", "MOST_CELLS", "Data", "Design", "Family", "Fit", "fitted"]
+__all__ = ["FAMILIES", "Data", "Design", "Family", "Fit", "Part", "fitted"]
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Family = Literal["linear", "logistic"]
-Variance = Literal["sample", "file"]
 
-MOST_CELLS = 2000  # of the columns that were randomised, over which a record is spread
 CHUNK = 1 << 16  # records that are looked at at once
 STEPS = 100  # of Newton's method
 HALVINGS = 30
@@ -47,13 +46,13 @@ class Design:
 
     def merged(self, correction: Correction, kept: NDArray[np.bool_] | None = None) -> "Spread":
         """The same over the cells that it tells apart; only those that are kept count."""
-        inverse, channel = correction.dense(MOST_CELLS), correction.channel(MOST_CELLS)
+        inverse = correction.dense()
         counted = np.arange(self.response.size) if kept is None else np.flatnonzero(kept)
         lines = np.column_stack((self.cells, self.response))[counted]
         distinct, group = np.unique(lines, axis=0, return_inverse=True)
-        shares = np.zeros((distinct.shape[0], correction.size))
+        shares = np.zeros((distinct.shape[0], inverse.shape[1]))
         np.add.at(shares, group.ravel(), inverse[counted])
-        return Spread(distinct[:, :-1], distinct[:, -1], shares.T.copy(), channel)
+        return Spread(distinct[:, :-1], distinct[:, -1], shares.T.copy())
 
 
 @final
@@ -63,8 +62,33 @@ class Spread:
 
     cells: Array  # distinct × predictors
     response: Array  # distinct
-    shares: Array  # reports × distinct: the column sums of Q
-    channel: Array  # P over all cells
+    shares: Array  # reports × distinct: sums of Q over the cells that are alike
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A record's part of a predictor: a product of numbers, and of whether codes are some levels.
+
+    An empty product is one.
+    """
+
+    numbers: tuple[Array, ...] = ()
+    levels: tuple[tuple[NDArray[np.integer], int], ...] = ()
+
+    def taken(self, rows: NDArray[np.integer]) -> "Part":
+        """The same of some records."""
+        levels = tuple((codes[rows], level) for codes, level in self.levels)
+        return Part(tuple(number[rows] for number in self.numbers), levels)
+
+    def at(self, part: slice, length: int) -> Array:
+        """The products of some records."""
+        made = np.ones(length)
+        for number in self.numbers:
+            made *= number[part]
+        for codes, level in self.levels:
+            made *= codes[part] == level
+        return made
 
 
 @final
@@ -73,34 +97,38 @@ class Data:
     """The records: what was reported, and their parts of predictors and response."""
 
     reports: NDArray[np.integer]
+    predictors: tuple[Part, ...]
+    response: Part
+    weights: Array | None = None
+
+    @property
+    def records(self) -> int:
+        """How many there are."""
+        return int(self.reports.size)
+
+    def taken(self, rows: NDArray[np.integer], weights: Array) -> "Data":
+        """Some of the records, with other weights."""
+        predictors = tuple(one.taken(rows) for one in self.predictors)
+        return Data(self.reports[rows], predictors, self.response.taken(rows), weights)
+
+    def chunks(self) -> Iterator["Chunk"]:
+        """The records, some at a time."""
+        for start in range(0, self.records, CHUNK):
+            part = slice(start, start + CHUNK)
+            reports = self.reports[part]
+            n = reports.size
+            made = np.stack([one.at(part, n) for one in self.predictors], axis=1)
+            weights = np.ones(n) if self.weights is None else self.weights[part]
+            yield Chunk(reports, made, self.response.at(part, n), weights)
+
+
+class Chunk(NamedTuple):
+    """Some records, laid out."""
+
+    reports: NDArray[np.integer]
     records: Array  # records × predictors
     responses: Array
     weights: Array
-
-    @classmethod
-    def of(
-        cls,
-        reports: NDArray[np.integer],
-        records: Array,
-        responses: Array,
-        weights: Array | None = None,
-    ) -> Self:
-        """Columns of one length; one each for weights unless given."""
-        n = reports.size
-        if records.ndim != 2 or not records.shape[0] == responses.size == n:
-            raise MatrixError(
-                f"Reports, predictors and responses are of one length; got {n}, {records.shape} "
-                f"and {responses.size}."
-            )
-        return cls(reports, records, responses, np.ones(n) if weights is None else weights)
-
-    def chunks(self) -> Iterator[Self]:
-        """The records, some at a time."""
-        for start in range(0, self.reports.size, CHUNK):
-            part = slice(start, start + CHUNK)
-            yield type(self)(
-                self.reports[part], self.records[part], self.responses[part], self.weights[part]
-            )
 
 
 @final
@@ -137,9 +165,9 @@ def fitted(
 ) -> Fit:
     r"""Coefficients from corrected scores, with the covariance of the sandwich.
 
-    For a sample the middle is $\frac{n}{n-p}\sum_i w_i^2\psi_i^*\psi_i^{*\top}$; for the file only
-    what the channel adds, $\sum_i w_i^2(\psi_i^*\psi_i^{*\top} - \sum_x Q_{xv_i}\psi_x\psi_x^\top)$,
-    around the coefficients that the original file would give.
+    For a sample the middle is $\frac{n}{n-p}\sum_i w_i^2\psi_i^*\psi_i^{*\top}$; for the file,
+    around the coefficients that the original would give, only what the channel adds:
+    $\sum_i w_i^2(\psi_i^*\psi_i^{*\top} - \sum_x Q_{xv_i}\psi_x\psi_x^\top)$.
 
     Args:
         data: The records.
@@ -150,13 +178,14 @@ def fitted(
         kept: The true cells that count; all unless given.
     """
     spread = design.merged(correction, kept)
-    n, p = data.records.shape
+    n, p = data.records, len(data.predictors)
     if n <= p:
         raise MatrixError(f"{p} coefficients need more than {p} records; there are {n}.")
-    if family == "linear":
-        found, steps = _step(data, spread, np.zeros(p), family, np.zeros(p)), 1
-    else:
-        found, steps = _climbed(data, spread, _start(data, spread, p))
+    nothing = np.zeros(p)
+    score = _score(data, spread, nothing, family)
+    found, steps = _solved(_information(data, spread, nothing, family), score), 1
+    if family == "logistic":  # where that was a first step, from a curve at its middle
+        found, steps = _climbed(data, spread, found)
     information = _information(data, spread, found, family)
     middle = _middle(data, spread, found, family, variance)
     if variance == "sample":
@@ -167,7 +196,7 @@ def fitted(
     return Fit(found, covariance, negative, steps)
 
 
-def _terms(part: Data, spread: Spread, beta: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+def _terms(part: Chunk, spread: Spread, beta: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
     """Cell by cell: what a record weighs there, its predictors, their sum and its response."""
     for cell, line in enumerate(spread.cells):
         predictors = part.records * line
@@ -226,25 +255,12 @@ def _likelihood(data: Data, spread: Spread, beta: Array) -> float:
     return total
 
 
-def _step(data: Data, spread: Spread, beta: Array, family: Family, score: Array) -> Array:
-    """A step of Newton's method; the whole way, where the model is linear."""
-    if family == "linear":
-        score = _score(data, spread, beta, family)
-    return _solved(_information(data, spread, beta, family), score)
-
-
-def _start(data: Data, spread: Spread, p: int) -> Array:
-    """Where to begin: one step from nothing, on the scale of a logistic curve at its middle."""
-    score = _score(data, spread, np.zeros(p), "logistic")
-    return _step(data, spread, np.zeros(p), "logistic", score)
-
-
 def _climbed(data: Data, spread: Spread, beta: Array) -> tuple[Array, int]:
     """The root of the corrected score that Newton's method reaches uphill."""
     height = _likelihood(data, spread, beta)
     for step in range(1, STEPS + 1):
         score = _score(data, spread, beta, "logistic")
-        move = _step(data, spread, beta, "logistic", score)
+        move = _solved(_information(data, spread, beta, "logistic"), score)
         rising = float(move @ score) > 0
         for _ in range(HALVINGS):
             new = beta + move if rising else beta - move
@@ -260,9 +276,9 @@ def _climbed(data: Data, spread: Spread, beta: Array) -> tuple[Array, int]:
         if np.abs(beta).max() > FAR:
             break
     raise MatrixError(
-        f"The logistic regression has no finite solution within {STEPS} steps: some predictor, or a "
-        f"mix of them, tells the response for sure, or the channel left too little for so many "
-        f"coefficients. Use fewer of them or merge rare categories."
+        f"The logistic regression has no finite solution within {STEPS} steps: some predictor, or "
+        f"a mix of them, tells the response for sure, or the channel left too little for so many "
+        f"coefficients. Use fewer of them, or merge rare categories."
     )
 
 
@@ -275,8 +291,8 @@ def _solved(information: Array, line: Array) -> Array:
     scaled = information / np.outer(scale, scale)
     if not np.isfinite(scaled).all() or np.linalg.cond(scaled) > 1e12:
         raise SingularMatrixError(
-            "Some predictor is a mix of the others or does not vary, or the channel left too little "
-            "to tell them apart. Take one out, or merge rare categories."
+            "Some predictor is a mix of the others or does not vary, or the channel left too "
+            "little to tell them apart. Take one out, or merge rare categories."
         )
     shape = scale if line.ndim == 1 else scale[:, None]
     return np.linalg.solve(scaled, line / shape) / shape

@@ -1,25 +1,27 @@
 r"""Means and totals of a number within true cells, when only reports of the cells are known.
 
-With $Q = (P^\top)^{-1}$ the total of cell x is estimated by $\hat T_x = \sum_i w_i Q_{x v_i} h_i$, its
-size by $\hat N_x = \sum_i w_i Q_{x v_i}$, and its mean by their ratio; h is the number itself or,
-where that was moved between records, what stands for it without bias. All of it follows from six
-sums per reported cell, so records are looked at once, in batches of any size.
+With $Q = (P^\top)^{-1}$ the total of cell x is estimated by $\hat T_x = \sum_i w_i Q_{x v_i} h_i$,
+its size by $\hat N_x = \sum_i w_i Q_{x v_i}$, and its mean by their ratio; h is the number itself
+or, where that was moved between records, what stands for it without bias. All of it follows from
+five sums per reported cell, so records are looked at once, in batches of any size.
 """
 
 from dataclasses import dataclass
-from typing import Literal, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from bistochastic.errors import MatrixError
 from bistochastic.estimate.correction import Correction
+from bistochastic.estimate.intervals import quantile
+from bistochastic.estimate.shares import Variance
 
-__all__ = ["Estimates", "Sums", "means", "quantile_of_normal", "totals"]
+__all__ = ["Estimates", "Sums", "means", "shares", "totals"]
 
-Array = NDArray[np.float64]
-Variance = Literal["sample", "file"]
+Array = NDArray[Any]
+
+ROUNDING = 1e-9  # relative; a variance that is less than this below zero is zero
 
 
 @final
@@ -130,10 +132,10 @@ def means(
 ) -> Estimates:
     r"""The mean of each true cell, as the ratio of its total to its size.
 
-    Standard errors are those of the delta method. Intervals are Fieller's: all θ whose
-    $\hat T - \theta\hat N$ is not further from 0 than its own standard error allows. They keep their
-    level where a cell is so small that its size is uncertain too, and have no end where the data
-    cannot even tell that anybody is in the cell.
+    Standard errors are those of the delta method. Intervals are those of Fieller (1954): all θ
+    whose $\hat T - \theta\hat N$ is not further from 0 than its own standard error allows. They
+    keep their level where a cell is so small that its size is uncertain too, and have no end where
+    the data cannot even tell that anybody is in the cell.
 
     Args:
         sums: What is kept of the records.
@@ -148,9 +150,52 @@ def means(
     array([-0.5,  7.5])
     """
     counts, all_, spread = _undone(sums, correction, variance, np.asarray(moved, dtype=np.float64))
+    return _ratios(counts, all_, spread, sums.records, variance, level)
+
+
+def shares(
+    sums: Sums,
+    correction: Correction,
+    groups: ArrayLike,
+    *,
+    variance: Variance = "sample",
+    level: float = 0.95,
+) -> Estimates:
+    """The share that each true cell has of its group of cells, as the ratio of their sizes.
+
+    Errors and intervals are those of `means`, for the mean of belonging to the cell within the
+    group; intervals end where shares do.
+
+    Args:
+        sums: What is kept of the records; their numbers do not matter.
+        correction: What undoes the channel of the cells.
+        groups: The group of each true cell.
+        variance: Of a sample of respondents, or of the masking of this file alone.
+        level: How often the interval holds.
+    """
+    group = np.asarray(groups)
+    inverse = correction.dense()
+    whole = np.zeros((int(group.max(initial=-1)) + 1, inverse.shape[1]))
+    np.add.at(whole, group, inverse)
+    own, all_ = inverse, whole[group]
+    heavy = sums.of_cells[:, 2]
+    spread = [(one * other) @ heavy for one, other in ((own, own), (own, all_), (all_, all_))]
+    if variance == "file":
+        spread = [spread[0] - own @ heavy, spread[1] - own @ heavy, spread[2] - all_ @ heavy]
+    sizes = sums.of_cells[:, 0]
+    found = _ratios(all_ @ sizes, own @ sizes, _Spread(*spread), sums.records, variance, level)
+    return Estimates(
+        found.estimate, found.se, np.maximum(found.low, 0), np.minimum(found.high, 1), found.clipped
+    )
+
+
+def _ratios(
+    counts: Array, all_: Array, spread: _Spread, n: int, variance: Variance, level: float
+) -> Estimates:
+    """Totals by sizes, with the error of the delta method and Fieller's interval."""
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.where(counts == 0, np.nan, all_ / counts)
-    n, z = sums.records, quantile_of_normal(level)
+    z = quantile(level)
     stretch = n / max(n - 1, 1) if variance == "sample" else 1.0
     found = np.nan_to_num(spread.at(estimate)) * stretch
     negative = found < -ROUNDING * np.abs(spread.constant)
@@ -159,9 +204,6 @@ def means(
     shrink = 1 + (z * z / max(n - 1, 1) if variance == "sample" else 0.0)
     low, high = _fieller(counts, all_, spread, shrink, z * z * stretch, estimate)
     return Estimates(estimate, se, low, high, int(negative.sum()))
-
-
-ROUNDING = 1e-12  # relative; a variance that is less than this below zero is zero
 
 
 def _fieller(
@@ -200,12 +242,5 @@ def totals(
         found = (found - all_**2 / max(n, 1)) * n / max(n - 1, 1)
     negative = found < -ROUNDING * np.abs(spread.constant)
     se = np.sqrt(np.maximum(found, 0.0))
-    reach = quantile_of_normal(level) * se
+    reach = quantile(level) * se
     return Estimates(all_, se, all_ - reach, all_ + reach, int(negative.sum()))
-
-
-def quantile_of_normal(level: float) -> float:
-    """How many standard errors an interval of this level reaches to either side."""
-    if not 0 < level < 1:
-        raise MatrixError(f"A level lies between 0 and 1; got {level!r}.")
-    return float(ndtri((1 + level) / 2))
