@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bistochastic.cells import within
+    from bistochastic.contingency import Contingency, contingency, estimate
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         TargetError,
         TooLargeError,
     )
+    from bistochastic.estimate.comparison import Estimated
+    from bistochastic.estimate.independence import Independence
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from bistochastic.release import Release
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
+    from bistochastic.summaries import within
     from bistochastic.verify import Check, verify
 
 __all__ = [
@@ -90,15 +93,18 @@ __all__ = [
     "Circulant",
     "Combination",
     "Composed",
+    "Contingency",
     "Dense",
     "DomainError",
     "EntropyError",
     "Ergodic",
+    "Estimated",
     "Exact",
     "ExactnessError",
     "Explanation",
     "Grouping",
     "Guarantee",
+    "Independence",
     "Key",
     "KeyFileError",
     "KeystreamError",
@@ -134,6 +140,7 @@ __all__ = [
     "average",
     "averaging_report",
     "calibrate",
+    "contingency",
     "decompose",
     "described",
     "diffusion",
@@ -141,6 +148,7 @@ __all__ = [
     "diverse_classes",
     "domain_digest",
     "draw",
+    "estimate",
     "fold",
     "gaussian_noise",
     "identity",
@@ -171,13 +179,15 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
-    "cells": "within",
+    "contingency": "Contingency contingency estimate",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError NotBistochasticError PlanError "
         "ReleaseError SecretError SingularMatrixError SupportError TableError TargetError "
         "TooLargeError"
     ),
+    "estimate.comparison": "Estimated",
+    "estimate.independence": "Independence",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",
@@ -218,6 +228,7 @@ _HOMES = {
     "release": "Release",
     "run": "protect",
     "scope": "Scope domain_digest",
+    "summaries": "within",
     "verify": "Check verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

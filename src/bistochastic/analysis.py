@@ -1,5 +1,6 @@
 """What an analysis needs of a release: records of some columns, and the labels of true cells."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from bistochastic.cells import labelled
 from bistochastic.errors import TableError
 from bistochastic.estimate.shares import Variance
 from bistochastic.estimate.within import Estimates
@@ -17,7 +19,7 @@ from bistochastic.reported import Reported
 from bistochastic.sides import Side
 from bistochastic.tables.records import Records, laid_out
 
-__all__ = ["MOVED", "Asked", "Numbers", "codes_of", "folded", "labelled", "refuse_weights", "told"]
+__all__ = ["MOVED", "Asked", "Numbers", "beside", "codes_of", "folded", "refuse_weights", "told"]
 
 Array = NDArray[Any]
 
@@ -149,19 +151,15 @@ def folded(read: Records, sides: Sequence[Side]) -> NDArray[np.int64]:
 
 def codes_of(sides: Sequence[Side]) -> dict[str, NDArray[np.int64]]:
     """The codes of all columns asked for in each true cell."""
-    codes: dict[str, NDArray[np.int64]] = {}
-    for side, levels in zip(sides, _levels(sides), strict=True):
-        codes |= side.codes(levels)
-    return codes
+    return _of_all(sides)[0]
 
 
-def _levels(sides: Sequence[Side]) -> list[NDArray[np.int64]]:
-    """The level of each axis in each true cell."""
+def _of_all(sides: Sequence[Side]) -> tuple[dict[str, NDArray[np.int64]], dict[str, pl.Series]]:
+    """The codes and the labels of all true cells."""
+    if not sides:
+        return {}, {}
     counts = [side.axis.count for side in sides]
-    if not counts:
-        return []
-    cells = np.unravel_index(np.arange(int(np.prod(counts, dtype=object))), counts)
-    return [levels.astype(np.int64) for levels in cells]
+    return labelled(sides, np.arange(math.prod(counts)), counts)
 
 
 def told(
@@ -174,19 +172,19 @@ def told(
         "low": found.low + shift,
         "high": found.high + shift,
     }
-    return labelled(sides, columns, notes)
+    return beside(sides, columns, notes)
 
 
-def labelled(
+def beside(
     sides: Sequence[Side], columns: dict[str, Array], notes: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Columns of numbers beside the labels of all true cells, with what is to be said of each."""
-    made: dict[str, pl.Series] = {}
     said = [[note] for note in notes] or [[] for _ in next(iter(columns.values()))]
-    for side, levels in zip(sides, _levels(sides), strict=True):
-        made |= side.labels(levels)
-        for line, note in zip(said, side.notes(levels), strict=True):
+    counts = [side.axis.count for side in sides]
+    levels = np.unravel_index(np.arange(math.prod(counts)), counts) if sides else ()
+    for side, of_side in zip(sides, levels, strict=True):
+        for line, note in zip(said, side.notes(of_side.astype(np.int64)), strict=True):
             line.append(note)
     numbers = {name: pl.Series(name, line).fill_nan(None) for name, line in columns.items()}
-    notes = ["; ".join(filter(None, line)) for line in said]
-    return pl.DataFrame({**made, **numbers, "note": pl.Series(notes, dtype=pl.String)})
+    told = pl.Series("note", ["; ".join(filter(None, line)) for line in said], dtype=pl.String)
+    return pl.DataFrame({**_of_all(sides)[1], **numbers, "note": told})
