@@ -8,6 +8,7 @@ import click
 
 from bistochastic import __version__
 from bistochastic.commands.estimate import estimate
+from bistochastic.commands.regress import regress
 from bistochastic.commands.shared import (
     HERE,
     THERE,
@@ -17,6 +18,7 @@ from bistochastic.commands.shared import (
     spooled,
     the_key,
 )
+from bistochastic.commands.within import within
 from bistochastic.errors import BistochasticError
 
 __all__ = ["main"]
@@ -62,6 +64,8 @@ bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
 bistochastic estimate release --by sex,region  what analysts recover
+bistochastic within release --column income --by sex
+bistochastic regress release "income ~ sex + age"
 bistochastic verify release                    what was promised is there
 
 Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
@@ -183,6 +187,8 @@ def protect(
 
 
 main.add_command(estimate)
+main.add_command(within)
+main.add_command(regress)
 
 
 @main.command()

@@ -54,6 +54,7 @@ class Model:
     kept: NDArray[np.bool_]  # the true cells in which no answer is missing
     groups: NDArray[np.int64]  # the randomised predictors in each true cell, as a number
     passing: dict[str, Array]  # the other predictors, as numbers
+    continuous: bool  # whether some column of the formula is a number
     weights: Array | None
 
     @classmethod
@@ -94,6 +95,7 @@ class Model:
             columns.kept,
             columns.groups(asked.response),
             others,
+            bool(numbers),
             weights,
         )
 
@@ -112,27 +114,35 @@ class Model:
         return Design(np.stack([term.cells for term in self.terms], axis=1), self.response.cells)
 
     def data(self) -> Data:
-        """What they are in each record."""
+        """What they are in each record; records that are alike are told once, if all are labels."""
         parts = tuple(term.part for term in self.terms)
-        return Data(self.reports, parts, self.response.part, self.weights)
+        data = Data(self.reports, parts, self.response.part, self.weights)
+        if self.continuous or self.weights is not None:
+            return data
+        return data.told_once(self._alike())
 
     def latent(self) -> tuple[Data, Design, Latent]:
-        """The same for a likelihood; records that are alike are told once, with their number."""
+        """The same for a likelihood, with strata in which predictors have shares of their own."""
         self._refuse_partial()
-        data, n = self.data(), self.reports.size
-        if self.groups.max(initial=0) == 0:
-            nothing = np.zeros(n, np.int64)
-            return data, self.design(), Latent(self.correction.channel(), self.groups, nothing)
-        passing = [*self.passing.values()]
-        strata = (
-            np.unique(np.stack(passing, axis=1), axis=0, return_inverse=True)[1].ravel()
-            if passing
-            else np.zeros(n, np.int64)
-        )
-        lines = np.stack((self.reports, strata, self.response.part.at(slice(None), n)), axis=1)
-        _, rows, times = np.unique(lines, axis=0, return_index=True, return_counts=True)
-        latent = Latent(self.correction.channel(), self.groups, strata[rows].astype(np.int64))
-        return data.taken(rows, times.astype(np.float64)), self.design(), latent
+        channel, n = self.correction.channel(), self.reports.size
+        strata = np.zeros(n, np.int64)
+        if self.groups.max(initial=0) and self.passing:
+            lines = np.stack([*self.passing.values()], axis=1)
+            strata = np.unique(lines, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+        parts = tuple(term.part for term in self.terms)
+        told = Part(numbers=(strata.astype(np.float64),))
+        # The stratum rides along as one more predictor while records are told once.
+        data = Data(self.reports, (*parts, told), self.response.part)
+        if self.groups.max(initial=0) or not self.continuous:
+            data = data.told_once([strata, *self._alike()])
+        kept = data.predictors[-1].numbers[0].astype(np.int64)
+        data = Data(data.reports, data.predictors[:-1], data.response, None, data.times)
+        return data, self.design(), Latent(channel, self.groups, kept)
+
+    def _alike(self) -> list[Array]:
+        """The columns in which records differ, beside their reports."""
+        n = self.reports.size
+        return [*self.passing.values(), self.response.part.at(slice(None), n)]
 
     def _refuse_partial(self) -> None:
         whole = all(side.asked == side.columns for side in self.sides)

@@ -25,7 +25,7 @@ Method = Literal["moments", "likelihood"]
 
 def regress(
     data: Any,
-    manifest: Manifest | str | Path | None,
+    manifest: Manifest | str | Path | None = None,
     formula: str | None = None,
     *,
     response: str | None = None,

@@ -35,8 +35,8 @@ FELL = "its distribution function was estimated as falling in places, and read a
 
 def within(
     data: Any,
-    manifest: Manifest | str | Path | None,
-    column: str,
+    manifest: Manifest | str | Path | None = None,
+    column: str = "",
     *,
     by: str | Sequence[str] = (),
     statistic: Statistic = "mean",
@@ -71,6 +71,8 @@ def within(
         raise TableError(
             f'The variance is that of the "sample" or of the "file"; got {variance!r}.'
         )
+    if not column:
+        raise TableError("Name the column whose mean, total, quantile or shares are wanted.")
     reported = Reported.of(data, manifest)
     cells = [by] if isinstance(by, str) else list(by)
     if column in cells:

@@ -76,7 +76,7 @@ def likeliest(data: Data, design: Design, latent: Latent, start: Array | None = 
     """The coefficients of greatest likelihood, with the inverse of the observed information.
 
     Args:
-        data: The records; their weights are how often each occurred.
+        data: The records, without weights.
         design: What predictors and response are in each true cell.
         latent: What is not seen.
         start: Coefficients to begin with; none unless given.

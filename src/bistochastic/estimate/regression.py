@@ -8,7 +8,7 @@ nothing is assumed of how true cells depend on the other columns. For a linear m
 normal equations with corrected moments.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
@@ -100,26 +100,33 @@ class Data:
     predictors: tuple[Part, ...]
     response: Part
     weights: Array | None = None
+    times: Array | None = None  # how many records each line stands for
 
     @property
     def records(self) -> int:
         """How many there are."""
-        return int(self.reports.size)
+        return int(self.reports.size if self.times is None else self.times.sum())
 
-    def taken(self, rows: NDArray[np.integer], weights: Array) -> "Data":
-        """Some of the records, with other weights."""
+    def told_once(self, columns: Sequence[NDArray[Any]]) -> "Data":
+        """The same with records that are alike in these columns told once, with their number."""
+        lines = np.stack([self.reports, *columns], axis=1)
+        _, rows, times = np.unique(lines, axis=0, return_index=True, return_counts=True)
         predictors = tuple(one.taken(rows) for one in self.predictors)
-        return Data(self.reports[rows], predictors, self.response.taken(rows), weights)
+        many = times.astype(np.float64)
+        return Data(self.reports[rows], predictors, self.response.taken(rows), None, many)
 
     def chunks(self) -> Iterator["Chunk"]:
         """The records, some at a time."""
-        for start in range(0, self.records, CHUNK):
+        for start in range(0, self.reports.size, CHUNK):
             part = slice(start, start + CHUNK)
             reports = self.reports[part]
             n = reports.size
             made = np.stack([one.at(part, n) for one in self.predictors], axis=1)
             weights = np.ones(n) if self.weights is None else self.weights[part]
-            yield Chunk(reports, made, self.response.at(part, n), weights)
+            times = np.ones(n) if self.times is None else self.times[part]
+            yield Chunk(
+                reports, made, self.response.at(part, n), times * weights, times * weights**2
+            )
 
 
 class Chunk(NamedTuple):
@@ -129,6 +136,7 @@ class Chunk(NamedTuple):
     records: Array  # records × predictors
     responses: Array
     weights: Array
+    squares: Array  # of the weights
 
 
 @final
@@ -197,11 +205,11 @@ def fitted(
 
 
 def _terms(part: Chunk, spread: Spread, beta: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Cell by cell: what a record weighs there, its predictors, their sum and its response."""
+    """Cell by cell: a record's share of it, its predictors, their sum and its response."""
     for cell, line in enumerate(spread.cells):
         predictors = part.records * line
-        weight = part.weights * spread.shares[part.reports, cell]
-        yield weight, predictors, predictors @ beta, spread.response[cell] * part.responses
+        share = spread.shares[part.reports, cell]
+        yield share, predictors, predictors @ beta, spread.response[cell] * part.responses
 
 
 def _mean(eta: Array, family: Family) -> Array:
@@ -218,16 +226,17 @@ def _slope(eta: Array, family: Family) -> Array:
 def _score(data: Data, spread: Spread, beta: Array, family: Family) -> Array:
     total = np.zeros(beta.size)
     for part in data.chunks():
-        for weight, predictors, eta, response in _terms(part, spread, beta):
-            total += (weight * (response - _mean(eta, family))) @ predictors
+        for share, predictors, eta, response in _terms(part, spread, beta):
+            total += (part.weights * share * (response - _mean(eta, family))) @ predictors
     return total
 
 
 def _information(data: Data, spread: Spread, beta: Array, family: Family) -> Array:
     total = np.zeros((beta.size, beta.size))
     for part in data.chunks():
-        for weight, predictors, eta, _ in _terms(part, spread, beta):
-            total += predictors.T @ (predictors * (weight * _slope(eta, family))[:, None])
+        for share, predictors, eta, _ in _terms(part, spread, beta):
+            heavy = part.weights * share * _slope(eta, family)
+            total += predictors.T @ (predictors * heavy[:, None])
     return total
 
 
@@ -236,13 +245,13 @@ def _middle(data: Data, spread: Spread, beta: Array, family: Family, variance: V
     total = np.zeros((beta.size, beta.size))
     for part in data.chunks():
         scores = np.zeros_like(part.records)
-        for weight, predictors, eta, response in _terms(part, spread, beta):
+        for share, predictors, eta, response in _terms(part, spread, beta):
             residual = response - _mean(eta, family)
-            scores += predictors * (weight * residual)[:, None]
+            scores += predictors * (share * residual)[:, None]
             if variance == "file":
-                heavy = weight * part.weights * residual**2
+                heavy = part.squares * share * residual**2
                 total -= predictors.T @ (predictors * heavy[:, None])
-        total += scores.T @ scores
+        total += scores.T @ (scores * part.squares[:, None])
     return total
 
 
@@ -250,8 +259,8 @@ def _likelihood(data: Data, spread: Spread, beta: Array) -> float:
     """The corrected logarithm of the logistic likelihood."""
     total = 0.0
     for part in data.chunks():
-        for weight, _, eta, response in _terms(part, spread, beta):
-            total += float(weight @ (response * eta - np.logaddexp(0, eta)))
+        for share, _, eta, response in _terms(part, spread, beta):
+            total += float((part.weights * share) @ (response * eta - np.logaddexp(0, eta)))
     return total
 
 
