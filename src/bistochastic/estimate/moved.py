@@ -152,8 +152,8 @@ def _subset_spread(alpha: Array, beta: Array, matrix: Mixture) -> float:
     r"""The variance of $\sum_v \alpha_v \beta_{\sigma^{-1}(v)}$ when a subset changes places.
 
     With a and b centred and s of n in the subset: what the permutation of the subset adds, (s-1)
-    times the two sample variances, and what its choice adds, the variance of a sum of s of the
-    products $a_v b_v$. Which products are true is itself read off through the mixture.
+    times the two variances, and what its choice adds, the variance of (s-1) times the covariance
+    within it, which is that of the products $a_v b_v$. These are read off through the mixture.
     """
     n = alpha.size
     if n < 2:
@@ -164,7 +164,7 @@ def _subset_spread(alpha: Array, beta: Array, matrix: Mixture) -> float:
     shuffling = (size - 1) * float(a @ a) * float(b @ b) / (n - 1) ** 2
     squares = float((a * a) @ _unmixed(b * b, keep))
     products = float(a @ b) / keep
-    chosen = size * (1 - size / n) * (squares - products**2 / n) / (n - 1)
+    chosen = (size - 1) ** 2 / size * (1 - size / n) * (squares - products**2 / n) / (n - 1)
     return shuffling + max(chosen, 0.0)
 
 

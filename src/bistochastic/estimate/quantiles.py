@@ -22,7 +22,7 @@ __all__ = ["drawn_spread", "of_cells", "of_column"]
 
 Array = NDArray[Any]
 
-NEAR = 3  # times the interval is found anew with the spread at its ends
+NEAR = 2  # times the interval is found anew with the spread at its ends
 TINY = 1e-9  # shares that differ by less are the same
 
 
@@ -68,7 +68,7 @@ def of_column(
         last = int(binom.ppf(1 - tail, n, share)) + 1
     else:
         below, above = _reach(drawn, ordered, share if variance == "sample" else None, rank, n, z)
-        first, last = math.floor(rank - below), math.ceil(rank - 1 + above) + 1
+        first, last = math.floor(rank + 0.5 - below), math.ceil(rank - 0.5 + above)
     low = -np.inf if first < 1 else line[first - 1]
     high = np.inf if last > n else line[last - 1]
     middle = line[rank - 1]
@@ -93,11 +93,12 @@ def _reach(
         place = min(max(round(at), 0), n)
         return math.sqrt(sampled + drawn_spread(drawn, place, ordered))
 
+    here = spread(rank)
     reaches = []
     for side in (-1, 1):
-        reach = z * spread(rank)
+        reach = z * here
         for _ in range(NEAR):
-            reach = z * max(spread(rank), spread(rank + side * reach))
+            reach = z * max(here, spread(rank + side * reach))
         reaches.append(reach)
     return reaches[0], reaches[1]
 
