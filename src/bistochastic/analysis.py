@@ -85,7 +85,7 @@ class Asked:
                 f'for the "share" of its categories, or take it into `by`.'
             )
         order = said.by if said.treatment in MOVED else None
-        other = order not in (None, "value", "position")
+        other = order not in (None, "value", "position") and self._seen(str(order))
         read = self.read(sides, [self.column, *([str(order)] if other else [])])
         there = ~np.isnan(read.numbers[self.column])
         read = read.where(there)
@@ -104,9 +104,13 @@ class Asked:
             return None
         if order == "position":
             return np.arange(read.rows)
-        if self.reported.manifest.column(str(order)).treatment != "untouched":
+        if not self._seen(str(order)):
             return None
         return np.argsort(read.numbers[str(order)], kind="stable")
+
+    def _seen(self, order: str) -> bool:
+        """Whether the column that ordered the individuals was published as it is."""
+        return self.reported.manifest.column(order).treatment == "untouched"
 
     def matrix(self, rows: int) -> Bistochastic:
         """What moved the numbers, as large as there are."""

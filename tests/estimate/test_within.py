@@ -32,7 +32,7 @@ def all_reports(channel, truth):
 @pytest.mark.parametrize("factors", CHANNELS.values(), ids=CHANNELS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_totals_and_their_variance_have_no_bias(factors, weighted):
-    """Over all reports of a small file, total, size and file variance expect to be the true ones."""
+    """Over all reports of a small file, total, size and file variance expect the true ones."""
     correction = Correction.of(factors)
     channel = correction.channel()
     truth = np.array([0, 2, 1, 2]) % correction.size

@@ -194,6 +194,8 @@ def fitted(
     found, steps = _solved(_information(data, spread, nothing, family), score), 1
     if family == "logistic":  # where that was a first step, from a curve at its middle
         found, steps = _climbed(data, spread, found)
+    if variance == "file" and not any(axis.noisy for axis in correction.axes):
+        return Fit(found, np.zeros((p, p)), 0, steps)  # nothing was hidden, so nothing is open
     information = _information(data, spread, found, family)
     middle = _middle(data, spread, found, family, variance)
     if variance == "sample":
