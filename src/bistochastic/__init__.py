@@ -101,9 +101,11 @@ if TYPE_CHECKING:
     from bistochastic.measures.preference import Preference, preference
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
+    from bistochastic.regressions import regress
     from bistochastic.release import Release
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
+    from bistochastic.summaries import within
     from bistochastic.verify import Check, verify
 
 __all__ = [
@@ -224,6 +226,7 @@ __all__ = [
     "randomised_response",
     "rebuilt",
     "records_failing",
+    "regress",
     "relative_distances",
     "sample_size",
     "secrecy",
@@ -233,6 +236,7 @@ __all__ = [
     "uncertainty",
     "unfold",
     "verify",
+    "within",
     "worst_case",
 ]
 
@@ -303,9 +307,11 @@ _HOMES = {
     "measures.preference": "Preference preference",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
+    "regressions": "regress",
     "release": "Release",
     "run": "protect",
     "scope": "Scope domain_digest",
+    "summaries": "within",
     "verify": "Check verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

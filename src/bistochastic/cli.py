@@ -10,6 +10,7 @@ from bistochastic import __version__
 from bistochastic.commands.compare import compare
 from bistochastic.commands.estimate import estimate
 from bistochastic.commands.evaluate import evaluate
+from bistochastic.commands.regress import regress
 from bistochastic.commands.shared import (
     HERE,
     THERE,
@@ -19,6 +20,7 @@ from bistochastic.commands.shared import (
     spooled,
     the_key,
 )
+from bistochastic.commands.within import within
 from bistochastic.errors import BistochasticError
 
 __all__ = ["main"]
@@ -64,6 +66,8 @@ bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
 bistochastic estimate release --by sex,region  what analysts recover
+bistochastic within release --column income --by sex
+bistochastic regress release "income ~ sex + age"
 bistochastic verify release                    what was promised is there
 bistochastic evaluate people.csv masked.csv    judge a masked file
 bistochastic compare people.csv a.csv b.csv    order several
@@ -188,6 +192,8 @@ def protect(
 
 
 main.add_command(estimate)
+main.add_command(within)
+main.add_command(regress)
 
 
 @main.command()
