@@ -71,6 +71,21 @@ if TYPE_CHECKING:
     from bistochastic.release import Release
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
+    from bistochastic.tradeoff.bounds import Bounds
+    from bistochastic.tradeoff.closeness import Closeness
+    from bistochastic.tradeoff.curve import TradeoffCurve
+    from bistochastic.tradeoff.density import discretised, gaussian_density
+    from bistochastic.tradeoff.distortions import hamming, squared, taxonomic, weighted
+    from bistochastic.tradeoff.filling import water_filling
+    from bistochastic.tradeoff.function import Tradeoff, tradeoff
+    from bistochastic.tradeoff.information import InformationEstimate, estimated_information
+    from bistochastic.tradeoff.placed import Placed
+    from bistochastic.tradeoff.point import TradeoffPoint
+    from bistochastic.tradeoff.quadratic import (
+        GaussianChannel,
+        QuadraticGaussian,
+        quadratic_gaussian,
+    )
     from bistochastic.verify import Check, verify
 
 __all__ = [
@@ -82,10 +97,12 @@ __all__ = [
     "Bistochastic",
     "BistochasticError",
     "Blocks",
+    "Bounds",
     "Certificate",
     "Channel",
     "Check",
     "Circulant",
+    "Closeness",
     "Combination",
     "Composed",
     "Dense",
@@ -95,8 +112,10 @@ __all__ = [
     "Exact",
     "ExactnessError",
     "Explanation",
+    "GaussianChannel",
     "Grouping",
     "Guarantee",
+    "InformationEstimate",
     "Key",
     "KeyFileError",
     "KeystreamError",
@@ -109,8 +128,10 @@ __all__ = [
     "Ordered",
     "Permutation",
     "Perturbation",
+    "Placed",
     "Plan",
     "PlanError",
+    "QuadraticGaussian",
     "Randomiser",
     "Reflected",
     "Release",
@@ -124,6 +145,9 @@ __all__ = [
     "TargetError",
     "Taxonomy",
     "TooLargeError",
+    "Tradeoff",
+    "TradeoffCurve",
+    "TradeoffPoint",
     "Tridiagonal",
     "Truthfulness",
     "Uncertainty",
@@ -135,12 +159,16 @@ __all__ = [
     "decompose",
     "described",
     "diffusion",
+    "discretised",
     "distortion",
     "diverse_classes",
     "domain_digest",
     "draw",
+    "estimated_information",
     "fold",
+    "gaussian_density",
     "gaussian_noise",
+    "hamming",
     "identity",
     "inspect",
     "invariant",
@@ -150,16 +178,22 @@ __all__ = [
     "permute",
     "perturbation",
     "protect",
+    "quadratic_gaussian",
     "randomise",
     "randomised_response",
     "rebuilt",
     "secrecy",
     "sinkhorn",
     "sources",
+    "squared",
+    "taxonomic",
+    "tradeoff",
     "transfer",
     "uncertainty",
     "unfold",
     "verify",
+    "water_filling",
+    "weighted",
 ]
 
 __version__ = "0.1.0"
@@ -212,6 +246,17 @@ _HOMES = {
     "release": "Release",
     "run": "protect",
     "scope": "Scope domain_digest",
+    "tradeoff.bounds": "Bounds",
+    "tradeoff.closeness": "Closeness",
+    "tradeoff.curve": "TradeoffCurve",
+    "tradeoff.density": "discretised gaussian_density",
+    "tradeoff.distortions": "hamming squared taxonomic weighted",
+    "tradeoff.filling": "water_filling",
+    "tradeoff.function": "Tradeoff tradeoff",
+    "tradeoff.information": "InformationEstimate estimated_information",
+    "tradeoff.placed": "Placed",
+    "tradeoff.point": "TradeoffPoint",
+    "tradeoff.quadratic": "GaussianChannel QuadraticGaussian quadratic_gaussian",
     "verify": "Check verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
