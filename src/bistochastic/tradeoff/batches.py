@@ -35,7 +35,7 @@ def inverse_of_lower(lower: Floats) -> Floats:
     """
     size = lower.shape[-1]
     if size <= BASE:
-        return np.linalg.inv(lower)
+        return np.asarray(np.linalg.inv(lower), dtype=np.float64)
     cut = size // 2
     above = inverse_of_lower(lower[..., :cut, :cut])
     below = inverse_of_lower(lower[..., cut:, cut:])

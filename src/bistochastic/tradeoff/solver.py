@@ -193,7 +193,8 @@ class _System:
         inner = product(bend, turned) if self.wide else product(turned, bend)
         places = np.arange(inner.shape[1])
         inner[:, places, places] += 1.0
-        lower = inverse_of_lower(np.linalg.cholesky(inner)).swapaxes(1, 2)
+        triangles: Floats = np.asarray(np.linalg.cholesky(inner), dtype=np.float64)
+        lower = inverse_of_lower(triangles).swapaxes(1, 2)
         return self.scale * (lower if self.wide else product(bend, lower))
 
     def _sum(self) -> Floats:
