@@ -68,7 +68,9 @@ if TYPE_CHECKING:
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
     from bistochastic.plan.plan import Plan
+    from bistochastic.planes import Plane, plane
     from bistochastic.release import Release
+    from bistochastic.rivals import rivals
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
     from bistochastic.tradeoff.bounds import Bounds
@@ -131,6 +133,7 @@ __all__ = [
     "Placed",
     "Plan",
     "PlanError",
+    "Plane",
     "QuadraticGaussian",
     "Randomiser",
     "Reflected",
@@ -177,11 +180,13 @@ __all__ = [
     "optimal",
     "permute",
     "perturbation",
+    "plane",
     "protect",
     "quadratic_gaussian",
     "randomise",
     "randomised_response",
     "rebuilt",
+    "rivals",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -243,7 +248,9 @@ _HOMES = {
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
     "plan.plan": "Plan",
+    "planes": "Plane plane",
     "release": "Release",
+    "rivals": "rivals",
     "run": "protect",
     "scope": "Scope domain_digest",
     "tradeoff.bounds": "Bounds",
