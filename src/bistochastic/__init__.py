@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.disclosure import Disclosure, disclosure
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
     from bistochastic.run import protect
@@ -89,6 +90,7 @@ __all__ = [
     "Combination",
     "Composed",
     "Dense",
+    "Disclosure",
     "DomainError",
     "EntropyError",
     "Ergodic",
@@ -135,6 +137,7 @@ __all__ = [
     "decompose",
     "described",
     "diffusion",
+    "disclosure",
     "distortion",
     "diverse_classes",
     "domain_digest",
@@ -208,6 +211,7 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.disclosure": "Disclosure disclosure",
     "plan.plan": "Plan",
     "release": "Release",
     "run": "protect",
