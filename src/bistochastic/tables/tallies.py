@@ -1,0 +1,181 @@
+"""Counting on one machine: a table streams by in batches, and only what occurs is kept."""
+
+from typing import Any, final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from bistochastic.errors import DomainError, TableError
+from bistochastic.estimate.tally import Tally
+from bistochastic.tables.base import Recode, Unseen, merged
+from bistochastic.tables.counting import Count
+from bistochastic.tables.local import FAILURES, as_numbers, coders_of
+from bistochastic.tables.sources import Source, understood
+
+__all__ = ["counted", "labels_of"]
+
+COUNTED_IN_PLACE = 1 << 22  # cells that are counted in an array of all of them
+PENDING = 1 << 22  # cells that may wait to be added up
+MOST_LABELS = 1_000_000  # distinct values of a column that passes, beyond which it has no cells
+
+
+def counted(source: Source, count: Count) -> Tally:
+    """The cells of some columns of a table and how often each of them is reported."""
+    refuse_absent(source, (*count.columns, *([count.weight] if count.weight else [])))
+    with understood(source.where):
+        schema = source.frame.collect_schema()
+    counter = _Counter(source, count, schema)
+    wanted = list(dict.fromkeys((*count.columns, *([count.weight] if count.weight else []))))
+    stream = source.frame.select(wanted).map_batches(
+        counter.take, schema={wanted[0]: schema[wanted[0]]}, streamable=True
+    )
+    try:
+        with understood(source.where):
+            stream.collect(engine="streaming")
+    except FAILURES:
+        counter.refuse()
+        raise
+    except TableError:
+        counter.refuse()
+        raise
+    counter.refuse()
+    return counter.tally()
+
+
+def labels_of(source: Source, column: str) -> tuple[tuple[Any, ...], bool]:
+    """The distinct values of a column in their order, and whether some are missing."""
+    refuse_absent(source, (column,))
+    with understood(source.where):
+        distinct = source.frame.select(pl.col(column).unique()).collect(engine="streaming")[column]
+    if distinct.dtype.is_nested() or distinct.dtype in (pl.Object, pl.Binary):
+        raise TableError(f"Column {column!r} has values that make no cells, as lists make none.")
+    gaps = source.missing if source.text else ()
+    empty = distinct.is_null()
+    if gaps:
+        empty = empty | distinct.is_in(gaps).fill_null(True)
+    if distinct.dtype.is_float():
+        empty = empty | distinct.is_nan().fill_null(True)
+    there = distinct.filter(~empty)
+    if there.len() > MOST_LABELS:
+        raise TableError(
+            f"Column {column!r} has {there.len()} distinct values, too many to make cells of. "
+            f"Ask for a column with fewer."
+        )
+    if isinstance(there.dtype, pl.Categorical | pl.Enum):
+        there = there.cast(pl.String)
+    return tuple(there.sort().to_list()), bool(empty.any())
+
+
+def refuse_absent(source: Source, columns: tuple[str, ...]) -> None:
+    """Refuse columns that the table does not have."""
+    absent = [name for name in columns if name not in source.names]
+    if absent:
+        raise TableError(
+            f"{source.where} has no column {', '.join(map(repr, absent))}; it has "
+            f"{', '.join(map(repr, source.names))}."
+        )
+
+
+@final
+class _Counter:
+    """What was counted so far; batches may come in any order."""
+
+    def __init__(self, source: Source, count: Count, schema: Any) -> None:
+        self.count, self.source = count, source
+        step = Recode(count.columns, count.domains, lambda codes, start, ids: codes)
+        self.coders = coders_of(step, source, schema)
+        self.unseen: list[Unseen] = []
+        self.failure: TableError | None = None
+        self.row = 0
+        self.sums: list[NDArray[Any]] = []  # counts, weights and squares of every cell
+        self.parts: list[pl.DataFrame] = []
+        self.pending = 0
+        if count.cells <= COUNTED_IN_PLACE:
+            self.sums = [np.zeros(count.cells, np.int64)]
+            if count.weight:
+                self.sums += [np.zeros(count.cells), np.zeros(count.cells)]
+
+    def take(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """Count one batch."""
+        try:
+            self._add(self._cells(batch), self._weights(batch))
+        except TableError as error:
+            self.failure = error
+            raise
+        self.row += batch.height
+        return batch.select(batch.columns[0]).clear()
+
+    def _cells(self, batch: pl.DataFrame) -> NDArray[np.int64]:
+        cells: NDArray[Any] = np.zeros(0, np.int64)
+        for place, (name, size) in enumerate(
+            zip(self.count.columns, self.count.sizes, strict=True)
+        ):
+            codes, gone, faults = self.coders[name].encode(batch[name], self.row)
+            self.unseen += faults
+            if gone is not None:
+                codes = np.where(gone, size - 1, codes)
+            if place == 0:
+                small = len(self.count.columns) == 1
+                cells = codes if small else codes.astype(np.int64)
+            else:
+                cells *= size
+                cells += codes
+        return cells
+
+    def _weights(self, batch: pl.DataFrame) -> NDArray[np.float64] | None:
+        if self.count.weight is None:
+            return None
+        numbers, present = as_numbers(batch[self.count.weight], self.source)
+        bad = int((~present).sum()) + int((numbers < 0).sum())
+        if bad:
+            raise TableError(
+                f"Column {self.count.weight!r} cannot weigh rows: {bad} of its cells in one batch "
+                f"are missing or negative. Give every row a weight of zero or more."
+            )
+        return numbers.astype(np.float64)
+
+    def _add(self, cells: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+        if self.unseen:
+            return
+        if self.sums:
+            size = self.count.cells
+            self.sums[0] += np.bincount(cells, minlength=size)
+            if weights is not None:
+                self.sums[1] += np.bincount(cells, weights, minlength=size)
+                self.sums[2] += np.bincount(cells, weights * weights, minlength=size)
+            return
+        part = pl.DataFrame({"cell": cells}).with_columns(count=pl.lit(1, pl.Int64))
+        if weights is not None:
+            part = part.with_columns(weight=pl.Series(weights), square=pl.Series(weights**2))
+        self.parts.append(part)
+        self.pending += part.height
+        if self.pending > PENDING:
+            self.parts = [self._together()]
+            self.pending = 0
+
+    def _together(self) -> pl.DataFrame:
+        return pl.concat(self.parts).group_by("cell").agg(pl.all().sum())
+
+    def refuse(self) -> None:
+        """Say what could not be counted, if anything."""
+        if self.failure is not None:
+            raise self.failure from None
+        if self.unseen:
+            told = "; ".join(one.sentence for one in merged(self.unseen))
+            raise DomainError(
+                f"In {self.source.where}, {told}. The manifest is not the one of this table, or "
+                f"the table was changed."
+            ) from None
+
+    def tally(self) -> Tally:
+        """All that was counted."""
+        sizes = self.count.sizes
+        if self.sums:
+            cells = np.flatnonzero(self.sums[0])
+            return Tally(sizes, cells, *(sums[cells] for sums in self.sums))
+        if not self.parts:
+            return Tally(sizes, np.zeros(0, np.int64), np.zeros(0, np.int64))
+        whole = self._together().sort("cell")
+        kept = [whole[name].to_numpy() for name in whole.columns]
+        return Tally(sizes, *kept)
