@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         KeystreamError,
         MaskingError,
         MatrixError,
+        MeasureError,
         NotBistochasticError,
         PlanError,
         ReleaseError,
@@ -106,6 +107,7 @@ __all__ = [
     "Manifest",
     "MaskingError",
     "MatrixError",
+    "MeasureError",
     "Mixture",
     "NotBistochasticError",
     "Ordered",
@@ -172,9 +174,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
-        "KeystreamError MaskingError MatrixError NotBistochasticError PlanError "
-        "ReleaseError SecretError SingularMatrixError SupportError TableError TargetError "
-        "TooLargeError"
+        "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
+        "PlanError ReleaseError SecretError SingularMatrixError SupportError TableError "
+        "TargetError TooLargeError"
     ),
     "inspection": "inspect",
     "keystream": "Key",
