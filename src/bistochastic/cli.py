@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.report import report
 from bistochastic.commands.shared import (
     HERE,
     THERE,
@@ -60,6 +61,7 @@ bistochastic demo                              see the whole way
 bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
+bistochastic report release --html report.html what people are told of it
 bistochastic verify release                    what was promised is there
 
 Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
@@ -147,10 +149,17 @@ def explain(plan: Path, rows: int | None, as_json: bool) -> None:
 @click.option("--plan", "plan_path", type=HERE, required=True, help="What is done to each column.")
 @click.option("--out", type=THERE, required=True, help="The folder of the release, not there yet.")
 @click.option("--key", "key_path", type=HERE, help="The key file; made if it is not there yet.")
+@click.option("--report/--no-report", default=True, help="Whether report.html is published too.")
 @click.option("--json", "as_json", is_flag=True, help="For machines: the manifest.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing when all is well.")
 def protect(
-    data: Path, plan_path: Path, out: Path, key_path: Path | None, as_json: bool, quiet: bool
+    data: Path,
+    plan_path: Path,
+    out: Path,
+    key_path: Path | None,
+    report: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Protect a file as a plan says and publish it in a folder.
 
@@ -171,13 +180,16 @@ def protect(
     key = the_key(key_path)
     with spooled(data) as path, progress(quiet or as_json) as on_rows:
         release = protected(path, plan, key, on_rows=on_rows)
-        release.write(out)
+        release.write(out, report=report)
     if as_json:
         click.echo(release.manifest.text(), nl=False)
     elif not quiet:
         from bistochastic.report.terminal import console, published
 
         console().print(published(release.manifest, str(out), str(key_path) if key_path else None))
+
+
+main.add_command(report)
 
 
 @main.command()

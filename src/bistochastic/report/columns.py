@@ -1,12 +1,12 @@
-"""One column, or several as one: its matrix, its budget, what a report tells and what is counted."""
+"""One column, or several as one: its matrix, its budget, what a report tells, what is counted."""
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from bistochastic.manifest import Group, Guarantee, Published
+from bistochastic.manifest import Group, Published
 from bistochastic.matrices.base import Channel
 from bistochastic.matrices.closed import rebuilt
 from bistochastic.measures.disclosure import disclosure
@@ -115,9 +115,7 @@ def _ranks(material: Material, column: Published) -> Part:
     )
 
 
-def _readings(
-    channel: Channel, labels: Sequence[str], name: str, prior: Any
-) -> list[Drawing]:
+def _readings(channel: Channel, labels: Sequence[str], name: str, prior: Any) -> list[Drawing]:
     """What each report tells a reader with a prior."""
     n = channel.size
     if n > LEGIBLE:
@@ -127,8 +125,8 @@ def _readings(
     after = np.asarray(read.posterior[places, places])
     chances, bits = np.asarray(read.guess), np.asarray(read.deniability)
     guesses = []
-    for v in np.flatnonzero(np.asarray(read.reported) > 0):
-        likeliest = int(np.nanargmax(np.asarray(read.posterior[places, int(v)])))
+    for v in np.flatnonzero(np.asarray(read.reported) > 0).tolist():
+        likeliest = int(np.nanargmax(np.asarray(read.posterior[places, v])))
         guesses.append(
             Guess(
                 labels[v], float(np.asarray(read.prior)[v]), float(after[v]), labels[likeliest],
@@ -168,7 +166,7 @@ def _histogram(found: Histogram, name: str) -> Drawing:
     whole = 1 if before is None else max(int(before.sum()), 1)
     edges = [decimal(float(edge)) for edge in found.edges]
     if edges:
-        middle = [f"{low} to {high}" for low, high in zip(edges, edges[1:], strict=False)]
+        middle = [f"{low} to {high}" for low, high in pairwise(edges)]
         labels = [f"below {edges[0]}", *middle, f"{edges[-1]} and more"]
     else:
         labels = ["all of them"]

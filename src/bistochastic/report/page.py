@@ -4,6 +4,7 @@ The file needs nothing but itself: no script, no network. Whatever is told stand
 and is escaped where it is put in.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple, final
 from bistochastic.report.drawing.sheet import COLOURS, Drawing, Table, plain
 
 __all__ = ["DARK", "Fact", "Page", "Part", "Sentence", "html"]
+
+NUMERIC = re.compile(r"[−×+]?\s?[\d∞]")
 
 # The same names as `COLOURS`, for readers whose screens are dark.
 DARK = {
@@ -83,8 +86,20 @@ def html(page: Page) -> str:
         lstrip_blocks=True,
         finalize=_plain,
     )
+    environment.filters["sides"] = sides
     template = environment.get_template("page.html.j2")
     return template.render(page=page, parts=list(_numbered(page.parts)), light=COLOURS, dark=DARK)
+
+
+def sides(table: Table) -> list[str]:
+    """The class of each column of a table: numbers stand to the right, words to the left.
+
+    >>> sides(Table(("a", "b"), (("x", "1.5"), ("y", ""))))
+    ['words', 'numbers']
+    """
+    columns = zip(*table.lines, strict=True)
+    found = [all(NUMERIC.match(cell) for cell in column if cell) for column in columns]
+    return ["numbers" if numeric and place else "words" for place, numeric in enumerate(found)]
 
 
 def _plain(given: Any) -> Any:

@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 
 from bistochastic.manifest import Manifest
-from bistochastic.matrices.closed import rebuilt
 from bistochastic.report.columns import column_part, group_part
 from bistochastic.report.drawing.bars import gauge
-from bistochastic.report.drawing.numbers import counted, decimal, epsilon, share
-from bistochastic.report.drawing.sheet import Drawing, Table
+from bistochastic.report.drawing.numbers import counted, decimal, epsilon
+from bistochastic.report.drawing.sheet import Table
 from bistochastic.report.inside import inside
 from bistochastic.report.material import Material
 from bistochastic.report.page import Fact, Page, Part
-from bistochastic.report.words import DONE, listed, of_columns, of_file, plural, recovery
+from bistochastic.report.words import DONE, listed, of_columns, of_file, recovery
 
 __all__ = ["publication"]
 
@@ -34,7 +33,7 @@ def publication(material: Material) -> Page:
         kind="internal report of a release" if material.internal else "report of a release",
         lead=of_file(manifest, material.rows),
         sentences=of_columns(manifest, material.rows),
-        parts=[part for part in parts if part is not None],
+        parts=parts,
         confidential=material.internal,
         footer="Made by bistochastic "
         f"{manifest.version}. This file needs no network and runs no program.",
@@ -187,9 +186,7 @@ def _proof(material: Material) -> Part:
     lines = [("bistochastic", manifest.version), ("format of the manifest", str(manifest.format))]
     if manifest.data is not None:
         lines.append((f"SHA-256 of {manifest.data.name}", manifest.data.sha256))
-    lines += [
-        (f"integers of {name}", digest) for name, digest in _digests(manifest)
-    ]
+    lines += [(f"integers of {name}", digest) for name, digest in _digests(manifest)]
     return Part(
         "Versions and hashes",
         texts=(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bistochastic.manifest import Group, Guarantee, Manifest, Published
-from bistochastic.report.drawing.numbers import counted, decimal, epsilon, share, sides
+from bistochastic.report.drawing.numbers import counted, decimal, epsilon, share
 from bistochastic.report.page import Fact, Sentence
 
 __all__ = ["facts", "listed", "of_columns", "of_file", "of_ranks", "recovery"]
@@ -25,7 +25,7 @@ DONE = {
 
 def of_file(manifest: Manifest, rows: int) -> str:
     """The whole in one sentence or two."""
-    many = Counter(column.treatment for column in manifest.columns)
+    many: Counter[str] = Counter(column.treatment for column in manifest.columns)
     told = [f"{many[name]} {says}" for name, says in DONE.items() if many[name]]
     whole = (
         f"{counted(rows)} rows and {plural(len(manifest.columns), 'column')} were treated: "
@@ -79,9 +79,9 @@ def _randomised(given: Guarantee, what: str) -> str:
     """What a channel does to a category, and what an intruder and a law of privacy may say."""
     if given.truth_mean >= 1:
         return "every report is the truth, so it protects nothing."
-    told = share(given.truth_mean)
+    told = f"{share(given.truth_mean)} of the time"
     if given.truth_min < given.truth_mean - 5e-4:
-        told += f" on average, {share(given.truth_min)} where it is told least"
+        told += f" ({share(given.truth_min)} where it is told least)"
     die = ""
     if given.sides is not None:
         die = (
@@ -90,7 +90,7 @@ def _randomised(given: Guarantee, what: str) -> str:
             else "; some report leaves no doubt"
         )
     return (
-        f"one of {counted(given.categories)} {what}s is reported, the true one {told}. A report "
+        f"of {counted(given.categories)} {what}s, the true one is reported {told}. A report "
         f"leaves {decimal(given.bits)} of {decimal(given.max_bits)} bits open{die}. Epsilon is "
         f"{epsilon(given.epsilon)}."
     )
@@ -101,7 +101,7 @@ def of_ranks(column: Published, rows: int) -> str:
     given = column.guarantee
     if given is None:
         return f"is {DONE[column.treatment]}, but nobody has a number in it."
-    alike = f"about {sides(given.bits)}" if given.bits < 40 else "very many"
+    alike = f"about {decimal(float(f'{2**given.bits:.3g}'))}" if given.bits < 40 else "very many"
     missing = rows - (column.individuals or 0)
     said = {
         "permuted": f"keeps every number, once each, but at another row: it may come from any of "
@@ -112,7 +112,9 @@ def of_ranks(column: Published, rows: int) -> str:
         f"({decimal(given.bits)} bits each)",
     }[column.treatment]
     if missing > 0:
-        said += f"; {plural(missing, 'missing value')} {'stays' if missing == 1 else 'stay'} missing"
+        said += (
+            f"; {plural(missing, 'missing value')} {'stays' if missing == 1 else 'stay'} missing"
+        )
     return f"{said}. Who is near is told by {_order(column)}."
 
 
@@ -135,7 +137,8 @@ def facts(given: Guarantee, matrix: str, says: str, *, ranks: bool = False) -> l
              "about who has a number, not about the number" if ranks
              else "limits what any reader can learn; smaller is stricter"),
         Fact("told true", share(given.truth_mean),
-             f"{bound}{share(given.truth_min)} where it is told least"),
+             "whatever the truth is" if given.truth_min == given.truth_mean
+             else f"{bound}{share(given.truth_min)} where it is told least"),
     ]  # fmt: skip
     if given.sides is not None and not ranks:
         found.append(
@@ -182,13 +185,13 @@ def _recovered(column: Published, group: Group | None, given: Guarantee | None) 
         return "cannot be said of: nobody has a value."
     if not given.recoverable:
         return (
-            "cannot be estimated in full: only sums over labels that are treated alike can, as over "
-            "a whole block. Single shares are lost for good."
+            "cannot be estimated in full: only sums over labels that are treated alike can, as "
+            "over a whole block. Single shares are lost for good."
         )
     how = " jointly with the columns it was treated with" if group else ""
     return (
-        f"can be estimated without bias{how}: shares, and tables with other columns. Errors grow up "
-        f"to {decimal(given.condition)} times. What one person’s truth is stays open."
+        f"can be estimated without bias{how}: shares, and tables with other columns. Errors grow "
+        f"up to {decimal(given.condition)} times. What one person’s truth is stays open."
     )
 
 

@@ -44,7 +44,7 @@ class Point(NamedTuple):
 
 
 def protection(curves: Sequence[Curve]) -> Drawing:
-    """$D(\\alpha)$ of several columns: how far values moved, as an intruder would weigh it."""
+    r"""$D(\alpha)$ of several columns: how far values moved, as an intruder would weigh it."""
     return _chart(
         "Protection D(α)",
         curves,
@@ -58,7 +58,7 @@ def protection(curves: Sequence[Curve]) -> Drawing:
 
 
 def information(curves: Sequence[Curve]) -> Drawing:
-    """$I(\\theta)$ of several pairs of columns: how much their relation was torn."""
+    r"""$I(\theta)$ of several pairs of columns: how much their relation was torn."""
     return _chart(
         "Information loss I(θ)",
         curves,

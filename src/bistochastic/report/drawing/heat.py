@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bistochastic.matrices.base import Channel
 from bistochastic.report.drawing.numbers import counted, share
-from bistochastic.report.drawing.sheet import SIZE, Drawing, Sheet, Table, short, wide
+from bistochastic.report.drawing.sheet import Drawing, Sheet, Table, short, wide
 
 __all__ = ["heat"]
 
@@ -183,7 +183,7 @@ def numbers(channel: Channel, labels: Sequence[str] | None, shown: Map) -> Table
 def _by_distance(channel: Channel) -> Table:
     """How far from the middle rank a value goes."""
     n, middle = channel.size, channel.size // 2
-    lines = []
+    lines: list[tuple[str, ...]] = []
     reached = 0.0
     distance, last = 0, -1
     while last < n and len(lines) < LINES and reached < 1 - 1e-6:

@@ -31,7 +31,7 @@ def order(
             places[one] = (MARGIN + (column + 0.5) * step, MARGIN + row * LAYER + BOX / 2)
     for a, b in sorted(direct):
         _arrow(sheet, places[a], places[b])
-    for row, layer in enumerate(layers):
+    for layer in layers:
         room = (WIDTH - 2 * MARGIN) / len(layer) - 12
         for one in layer:
             x, y = places[one]

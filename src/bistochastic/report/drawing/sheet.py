@@ -175,7 +175,7 @@ class Sheet:
         from matplotlib.path import Path
 
         corners: list[Corner] = []
-        codes: list[int] = []
+        codes: list[Any] = []
         for ring in rings:
             corners += [*ring, ring[0]] if closed else ring
             codes += [Path.MOVETO, *[Path.LINETO] * (len(ring) - 1)]
