@@ -16,13 +16,12 @@ from bistochastic.report.drawing.numbers import counted, decimal
 from bistochastic.report.drawing.sheet import Drawing
 from bistochastic.report.material import Counted, Histogram, Material
 from bistochastic.report.page import Part
-from bistochastic.report.words import facts, of_columns, of_ranks
+from bistochastic.report.words import RANKED, facts, of_columns, of_ranks
 
 __all__ = ["column_part", "group_part"]
 
 LEGIBLE = 2000  # categories up to which each report is read
 NAMED = 5000  # categories of a product up to which each has a name
-RANKED = ("permuted", "drawn", "averaged")
 
 
 def column_part(material: Material, column: Published) -> Part | None:

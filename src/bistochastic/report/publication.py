@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bistochastic.manifest import Manifest
+from bistochastic.manifest import Guarantee, Manifest, Published
 from bistochastic.report.columns import column_part, group_part
 from bistochastic.report.drawing.bars import gauge
 from bistochastic.report.drawing.numbers import counted, decimal, epsilon
@@ -10,7 +10,7 @@ from bistochastic.report.drawing.sheet import Table
 from bistochastic.report.inside import inside
 from bistochastic.report.material import Material
 from bistochastic.report.page import Fact, Page, Part
-from bistochastic.report.words import DONE, listed, of_columns, of_file, recovery
+from bistochastic.report.words import DONE, RANKED, listed, of_columns, of_file, recovery
 
 __all__ = ["publication"]
 
@@ -94,7 +94,7 @@ def _plan(manifest: Manifest) -> Part:
                 group.matrix if group else column.matrix or "",
                 asked or _shape(said),
                 "" if given is None else f"{decimal(given.bits)} of {decimal(given.max_bits)}",
-                "" if given is None else epsilon(given.epsilon),
+                _epsilon(column, given),
             )
         )
     headings = ("column", "role", "kind", "what is done", "matrix", "asked for", "bits", "epsilon")
@@ -103,6 +103,13 @@ def _plan(manifest: Manifest) -> Part:
         texts=("What was decided before any data were touched, and what came of it.",),
         table=Table(headings, tuple(lines)),
     )
+
+
+def _epsilon(column: Published, given: Guarantee | None) -> str:
+    """An epsilon of categories; over ranks it is about who has a number, and says so."""
+    if given is None:
+        return ""
+    return f"{decimal(given.epsilon)}{' (index)' if column.treatment in RANKED else ''}"
 
 
 def _target(value: object) -> str:
@@ -138,9 +145,9 @@ def _guarantees(material: Material) -> Part:
     return Part(
         "Guarantees",
         texts=(
-            "Bits say how much is left open by what is published, epsilon how much any reader can "
-            "learn at most. Both are those of the whole numbers that were sampled, and rounded "
-            "against the publisher. They hold whatever a reader knows already, and whoever she is.",
+            "Bits say how uncertain a report is once the truth is fixed, on average over truths. "
+            "Epsilon limits how much any reader can learn from a report, whatever she knew before. "
+            "Both are those of the whole numbers that were sampled, rounded against the publisher.",
         ),
         facts=facts,
         drawings=[gauge(totals.bits, totals.max_bits, name="all categories of a person")],

@@ -8,7 +8,7 @@ from bistochastic.manifest import Group, Guarantee, Manifest, Published
 from bistochastic.report.drawing.numbers import counted, decimal, epsilon, share
 from bistochastic.report.page import Fact, Sentence
 
-__all__ = ["facts", "listed", "of_columns", "of_file", "of_ranks", "recovery"]
+__all__ = ["DONE", "RANKED", "facts", "listed", "of_columns", "of_file", "of_ranks", "recovery"]
 
 RANKED = ("permuted", "drawn", "averaged")
 DONE = {

@@ -102,13 +102,15 @@ def shares(given: Sequence[Shares], *, name: str, level: float = 0.95) -> Drawin
 
 def _said(*, known: bool, guessed: bool, left: int) -> str:
     said = "Bars are what the file reports."
+    if not (guessed or known):
+        said += " Neither longer nor shorter is better: it is what an analyst starts from."
     if guessed:
         said += (
             " Dots are what an analyst estimates from it, with the interval that holds the truth "
             "19 times of 20: the shorter, the better for analysts."
         )
     if known:
-        said += " Frames are the original: the nearer a dot to the end of its frame, the better."
+        said += " Frames are the original: the nearer to it, the better for analysts."
     return said + (f" The table lists {left} more." if left > 0 else "")
 
 

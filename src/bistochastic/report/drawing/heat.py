@@ -20,7 +20,8 @@ ENOUGH = 0.99  # of a row that a detail of a large matrix shows
 LISTED = 12  # categories up to which the table is the matrix itself
 LINES = 60  # lines of a table
 LEVELS = 16  # shades
-SIDE = 252.0  # the map in pixels
+SIDE = 252.0  # of the map at most, in pixels
+CELL = 64.0  # of one of its cells at most
 LEFT, TOP = 100.0, 22.0
 SMALL = 10.0
 
@@ -35,18 +36,19 @@ class Map(NamedTuple):
 
 
 def heat(channel: Channel, labels: Sequence[str] | None = None, *, name: str) -> Drawing:
-    """How each truth is reported: the darker, the likelier.
+    """How each truth is reported: the stronger the colour, the likelier.
 
     A matrix of many categories is shown by groups of neighbours, one of very many by a detail from
     its middle, so that no matrix is ever laid out as a whole.
     """
     shown = gathered(channel, detail=labels is None)
-    sheet = Sheet(TOP + SIDE + 24)
-    sheet.boxes([(LEFT, TOP, SIDE, SIDE)], fill=None, edge="line")
-    for opacity, boxes in shades(shown.cells):
+    side = min(SIDE, CELL * len(shown.cells))
+    sheet = Sheet(TOP + side + 24)
+    sheet.boxes([(LEFT, TOP, side, side)], fill=None, edge="line")
+    for opacity, boxes in shades(shown.cells, side):
         sheet.boxes(boxes, opacity=opacity)
-    sheet.text(LEFT + SIDE / 2, 10, "reported as →", anchor="center", colour="soft")
-    _sides(sheet, shown, channel.size, labels)
+    sheet.text(LEFT, 10, "reported as →", colour="soft")
+    _sides(sheet, shown, channel.size, labels, side)
     whole = channel.truthfulness
     told = (
         f"{channel.size:,} by {channel.size:,} probabilities. The truth is told "
@@ -62,7 +64,7 @@ def heat(channel: Channel, labels: Sequence[str] | None = None, *, name: str) ->
 
 def caption(shown: Map, size: int) -> str:
     """What is seen, and which direction is better."""
-    what = "Each row is a truth, each column a report; the darker, the likelier."
+    what = "Each row is a truth, each column a report; the stronger its colour, the likelier."
     if shown.last - shown.first < size:
         what += (
             f" Of {counted(size)} ranks, {counted(shown.last - shown.first)} in the middle are "
@@ -70,10 +72,7 @@ def caption(shown: Map, size: int) -> str:
         )
     elif len(shown.cells) < size:
         what += f" {counted(size)} categories are gathered into {len(shown.cells)} groups."
-    return (
-        f"{what} Dark off the diagonal is better for privacy, a dark diagonal is better for "
-        "analysts."
-    )
+    return f"{what} Colour away from the diagonal is better for privacy, colour on it for analysts."
 
 
 def gathered(channel: Channel, *, detail: bool) -> Map:
@@ -109,10 +108,10 @@ def reach(channel: Channel) -> tuple[int, int]:
     return 0, n
 
 
-def shades(cells: NDArray[np.float64]) -> list[tuple[float, list[Any]]]:
+def shades(cells: NDArray[np.float64], side: float) -> list[tuple[float, list[Any]]]:
     """Rectangles of each shade: cells of a row that look alike are one."""
     n = len(cells)
-    step = SIDE / n
+    step = side / n
     levels = np.ceil(np.sqrt(np.clip(cells, 0, 1)) * LEVELS - 1e-9).astype(int)
     found: dict[int, list[Any]] = {}
     for u, row in enumerate(levels):
@@ -124,15 +123,15 @@ def shades(cells: NDArray[np.float64]) -> list[tuple[float, list[Any]]]:
     return [(level / LEVELS, boxes) for level, boxes in sorted(found.items())]
 
 
-def _sides(sheet: Sheet, shown: Map, size: int, labels: Sequence[str] | None) -> None:
+def _sides(sheet: Sheet, shown: Map, size: int, labels: Sequence[str] | None, side: float) -> None:
     """Which truths the rows are of, and which reports the columns are of."""
     rows = len(shown.cells)
-    step = SIDE / rows
+    step = side / rows
     if labels is not None and rows == size and step >= SMALL:
         for u, label in enumerate(labels):
             said = short(label, LEFT - 8, SMALL)
             sheet.text(LEFT - 6, TOP + (u + 0.5) * step, said, anchor="right", size=SMALL)
-        _across(sheet, labels, step)
+        _across(sheet, labels, step, side)
         return
     ends = (
         (labels[0], labels[-1])
@@ -140,22 +139,22 @@ def _sides(sheet: Sheet, shown: Map, size: int, labels: Sequence[str] | None) ->
         else (f"rank {shown.first + 1:,}", f"rank {shown.last:,}")
     )
     for place, end in zip((0, 1), ends, strict=True):
-        y = TOP + (5 if place == 0 else SIDE - 5)
+        y = TOP + (5 if place == 0 else side - 5)
         sheet.text(LEFT - 6, y, short(end, LEFT - 8, SMALL), anchor="right", size=SMALL)
-        x, anchor = (LEFT, "left") if place == 0 else (LEFT + SIDE, "right")
-        said = short(end, SIDE / 2 - 8, SMALL)
-        sheet.text(x, TOP + SIDE + 12, said, anchor=anchor, size=SMALL)
-    sheet.text(LEFT - 6, TOP + SIDE / 2, "↑ true ↓", anchor="right", colour="soft")
+        x, anchor = (LEFT, "left") if place == 0 else (LEFT + side, "right")
+        said = short(end, side / 2 - 8, SMALL)
+        sheet.text(x, TOP + side + 12, said, anchor=anchor, size=SMALL)
+    sheet.text(LEFT - 6, TOP + side / 2, "↑ true ↓", anchor="right", colour="soft")
 
 
-def _across(sheet: Sheet, labels: Sequence[str], step: float) -> None:
+def _across(sheet: Sheet, labels: Sequence[str], step: float, side: float) -> None:
     """Labels under the columns where they have room, else their numbers in order."""
     room = all(wide(label, SMALL) <= step - 2 for label in labels)
     for v, label in enumerate(labels):
         said = label if room else str(v + 1)
         if room or wide(said, SMALL) <= step or v in (0, len(labels) - 1):
             x = LEFT + (v + 0.5) * step
-            sheet.text(x, TOP + SIDE + 12, said, anchor="center", size=SMALL, colour="soft")
+            sheet.text(x, TOP + side + 12, said, anchor="center", size=SMALL, colour="soft")
 
 
 def numbers(channel: Channel, labels: Sequence[str] | None, shown: Map) -> Table:
