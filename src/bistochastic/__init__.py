@@ -68,7 +68,14 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.closeness_bounds import (
+        ClusterDeniability,
+        closeness_epsilon,
+        cluster_deniability,
+        epsilon_closeness,
+    )
     from bistochastic.measures.disclosure import Disclosure, disclosure
+    from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
     from bistochastic.run import protect
@@ -88,12 +95,14 @@ __all__ = [
     "Channel",
     "Check",
     "Circulant",
+    "ClusterDeniability",
     "Combination",
     "Composed",
     "Dense",
     "Disclosure",
     "DomainError",
     "EntropyError",
+    "EpsilonBound",
     "Ergodic",
     "Exact",
     "ExactnessError",
@@ -132,10 +141,13 @@ __all__ = [
     "Truthfulness",
     "Uncertainty",
     "Window",
+    "WorstCase",
     "anatomy",
     "average",
     "averaging_report",
     "calibrate",
+    "closeness_epsilon",
+    "cluster_deniability",
     "decompose",
     "described",
     "diffusion",
@@ -144,6 +156,7 @@ __all__ = [
     "diverse_classes",
     "domain_digest",
     "draw",
+    "epsilon_closeness",
     "fold",
     "gaussian_noise",
     "identity",
@@ -165,6 +178,7 @@ __all__ = [
     "uncertainty",
     "unfold",
     "verify",
+    "worst_case",
 ]
 
 __version__ = "0.1.0"
@@ -213,7 +227,11 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.closeness_bounds": (
+        "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
+    ),
     "measures.disclosure": "Disclosure disclosure",
+    "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "release": "Release",
     "run": "protect",
