@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bistochastic.contingency import Contingency, contingency, estimate
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
         TargetError,
         TooLargeError,
     )
+    from bistochastic.estimate.comparison import Estimated
+    from bistochastic.estimate.independence import Independence
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -98,17 +101,20 @@ __all__ = [
     "ClusterDeniability",
     "Combination",
     "Composed",
+    "Contingency",
     "Dense",
     "Disclosure",
     "DomainError",
     "EntropyError",
     "EpsilonBound",
     "Ergodic",
+    "Estimated",
     "Exact",
     "ExactnessError",
     "Explanation",
     "Grouping",
     "Guarantee",
+    "Independence",
     "Key",
     "KeyFileError",
     "KeystreamError",
@@ -148,6 +154,7 @@ __all__ = [
     "calibrate",
     "closeness_epsilon",
     "cluster_deniability",
+    "contingency",
     "decompose",
     "described",
     "diffusion",
@@ -157,6 +164,7 @@ __all__ = [
     "domain_digest",
     "draw",
     "epsilon_closeness",
+    "estimate",
     "fold",
     "gaussian_noise",
     "identity",
@@ -186,12 +194,15 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
+    "contingency": "Contingency contingency estimate",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
         "PlanError ReleaseError SecretError SingularMatrixError SupportError TableError "
         "TargetError TooLargeError"
     ),
+    "estimate.comparison": "Estimated",
+    "estimate.independence": "Independence",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",

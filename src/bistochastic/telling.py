@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from bistochastic.errors import ReleaseError
 from bistochastic.manifest import Manifest
 from bistochastic.plan.families import FAMILIES
-from bistochastic.report.estimates import estimates
 from bistochastic.report.material import Counted, Histogram, Material, Pair
 from bistochastic.report.page import html
 from bistochastic.report.publication import publication
+from bistochastic.report.recovered import recovered
 from bistochastic.tables.profiles import (
     binned,
     categorical,
@@ -105,7 +105,7 @@ def told(
     if before is not None:
         on_step("counting the original")
         truth = counts(manifest, before)
-    known = estimates(manifest, after)
+    known = recovered(manifest, after)
     columns = {
         name: Counted(
             labels_of(manifest.column(name)), after[name], truth.get(name), known.get(name)

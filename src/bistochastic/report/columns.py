@@ -142,7 +142,7 @@ def _distribution(found: Counted, name: str) -> Drawing:
     total = max(int(found.reported.sum()), 1)
     before = found.original
     whole = 1 if before is None else max(int(before.sum()), 1)
-    guess = found.estimated
+    guess = found.recovered
     given = [
         Shares(
             label,

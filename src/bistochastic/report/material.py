@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from bistochastic.manifest import Manifest
 
-__all__ = ["Counted", "Estimated", "Histogram", "Material", "Pair"]
+__all__ = ["Counted", "Histogram", "Material", "Pair", "Recovered"]
 
 Floats = NDArray[np.float64]
 
 
 @final
-class Estimated(NamedTuple):
+class Recovered(NamedTuple):
     """Shares as an analyst estimates them, with the ends of their intervals."""
 
     shares: Floats
@@ -30,7 +30,7 @@ class Counted(NamedTuple):
     labels: tuple[str, ...]
     reported: NDArray[np.int64]
     original: NDArray[np.int64] | None = None
-    estimated: Estimated | None = None
+    recovered: Recovered | None = None
 
 
 @final

@@ -13,15 +13,15 @@ from bistochastic.estimate.shares import estimated
 from bistochastic.estimate.tally import Tally
 from bistochastic.manifest import Group, Manifest, Published
 from bistochastic.matrices.closed import rebuilt
-from bistochastic.report.material import Estimated
+from bistochastic.report.material import Recovered
 
-__all__ = ["LARGEST", "estimates"]
+__all__ = ["recovered"]
 
 LARGEST = 2000  # categories up to which a matrix is undone for a report
 Counts = Mapping[Any, NDArray[np.int64]]  # by column, and by pairs of columns
 
 
-def estimates(manifest: Manifest, counts: Counts) -> dict[str, Estimated]:
+def recovered(manifest: Manifest, counts: Counts) -> dict[str, Recovered]:
     """The estimated shares of every column whose labels can all be told apart again."""
     found = {}
     for column in manifest.columns:
@@ -38,7 +38,7 @@ def estimates(manifest: Manifest, counts: Counts) -> dict[str, Estimated]:
 
 def _of_column(
     column: Published, group: Group | None, manifest: Manifest, counts: Counts
-) -> Estimated | None:
+) -> Recovered | None:
     table = counts[column.name]
     if not table.sum():
         return None
@@ -69,9 +69,9 @@ def _joint(group: Group, counts: Counts) -> NDArray[np.int64] | None:
     return counts[two, one].T if (two, one) in counts else None
 
 
-def _undone(axis: Axis, table: NDArray[np.int64]) -> Estimated | None:
+def _undone(axis: Axis, table: NDArray[np.int64]) -> Recovered | None:
     if axis.lost:
         return None
     shares = estimated(Tally.from_table(table), [axis])
     limits = intervals(shares)
-    return Estimated(shares.estimate, limits.low, limits.high)
+    return Recovered(shares.estimate, limits.low, limits.high)
