@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from bistochastic.release import Release
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
+    from bistochastic.telling import report
     from bistochastic.verify import Check, verify
 
 __all__ = [
@@ -179,6 +180,7 @@ __all__ = [
     "randomise",
     "randomised_response",
     "rebuilt",
+    "report",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -247,6 +249,7 @@ _HOMES = {
     "release": "Release",
     "run": "protect",
     "scope": "Scope domain_digest",
+    "telling": "report",
     "verify": "Check verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

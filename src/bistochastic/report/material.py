@@ -65,5 +65,4 @@ class Material:
     pairs: Sequence[Pair] = ()
     priors: Mapping[str, Any] = field(default_factory=dict)
     internal: bool = False
-    evaluation: Any = None
     where: str = "release"  # the folder, as code for analysts names it

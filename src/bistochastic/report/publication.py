@@ -15,7 +15,7 @@ from bistochastic.report.words import DONE, RANKED, listed, of_columns, of_file,
 __all__ = ["publication"]
 
 TARGETS = ("beta", "bits", "epsilon", "truth", "k", "deniability")
-SHOWN_DIGEST = 16  # characters of a digest that a person compares
+READERS = {"csv": "read_csv", "parquet": "read_parquet", "arrow": "read_ipc"}
 
 
 def publication(material: Material) -> Page:
@@ -174,16 +174,31 @@ def _analysis(material: Material) -> Part:
 
 
 def code(material: Material) -> str:
-    """Lines that an analyst can copy."""
-    name = next(iter(material.columns), None)
-    lines = [
-        "import bistochastic as bs",
-        "",
-        f"manifest = bs.Manifest.read({material.where!r})",
-        "print(manifest.totals)",
-    ]
-    if name is not None:
-        lines += [f"print(manifest.column({name!r}).guarantee)"]
+    """Lines that an analyst can copy: one column, two in a table, a column of numbers."""
+    names = [name for name, found in material.columns.items() if found.recovered is not None]
+    numbers = list(material.numbers)
+    data = material.manifest.data
+    where = material.where
+    lines = ["import bistochastic as bs", ""]
+    if names:
+        lines += [
+            "# the true shares, with standard errors and intervals",
+            f"print(bs.estimate({where!r}, columns=[{names[0]!r}]))",
+        ]
+    if len(names) > 1:
+        lines += [
+            "",
+            "# how two columns go together",
+            f"print(bs.estimate({where!r}, columns=[{names[0]!r}, {names[1]!r}]))",
+        ]
+    if numbers and data is not None and data.format in READERS:
+        lines += [
+            "",
+            "# numbers are published as they are, at other rows",
+            "import polars as pl",
+            f"print(pl.{READERS[data.format]}({f'{where}/{data.name}'!r})[{numbers[0]!r}].mean())",
+        ]
+    lines += ["", "# what was done, in full", f"print(bs.Manifest.read({where!r}).totals)"]
     return "\n".join(lines)
 
 
