@@ -64,7 +64,7 @@ def survey(rows=2000):
             "region": choose.choice(["coast", "hills", "plain"], rows, p=[0.5, 0.3, 0.2]),
             "school": choose.choice(["none", "some", "degree"], rows, p=[0.2, 0.5, 0.3]),
             "smoker": choose.choice(["no", "yes"], rows, p=[0.8, 0.2]),
-            "ill": choose.choice(["no", "yes", None], rows, p=[0.7, 0.2, 0.1]),
+            "ill": pl.Series(["no", "yes", None]).gather(choose.choice(3, rows, p=[0.7, 0.2, 0.1])),
             "income": np.exp(choose.normal(7.5, 0.5, rows)).round(),
             "hours": choose.integers(0, 60, rows),
             "rent": choose.normal(700, 100, rows).round(),

@@ -13,6 +13,7 @@ LEFT, RIGHT = 104.0, 46.0
 TOP = 26.0
 SHOWN = 24  # bars of a drawing
 LISTED = 200  # lines of a table
+NOTHING = "There is nothing to show."
 STEPS = [1, 2, 2.5, 5, 10]  # of marks
 
 
@@ -94,7 +95,7 @@ def shares(given: Sequence[Shares], *, name: str, level: float = 0.95) -> Drawin
     )
     return Drawing(
         f"Distribution of {name}",
-        sheet.svg(f"Distribution of {name}", "; ".join(" ".join(line[:2]) for line in lines[:12])),
+        sheet.svg(f"Distribution of {name}", _told(lines)),
         Table(tuple(headings), lines, max(0, len(given) - LISTED)),
         _said(known=known, guessed=guessed, left=len(given) - len(kept)),
     )
@@ -135,7 +136,7 @@ def posterior(given: Sequence[Guess], *, name: str, prior: str) -> Drawing:
             share(one.after),
             anchor="right" if inside else "left",
         )
-    sheet.text(LEFT, 9, "that a report is true: bar after, mark before", colour="soft")
+    sheet.text(LEFT, 9, "bar: after a report, mark: before", colour="soft")
     lines = tuple(
         (one.label, share(one.before), share(one.after), one.likeliest, share(one.chance),
          decimal(one.bits), sides(one.bits))
@@ -149,11 +150,11 @@ def posterior(given: Sequence[Guess], *, name: str, prior: str) -> Drawing:
         f"What a report of {name} tells",
         sheet.svg(
             f"What a report of {name} tells",
-            "; ".join(f"{one.label} {share(one.after)}" for one in kept[:12]),
+            _told([(one.label, share(one.after)) for one in kept]),
         ),
         Table(headings, lines, max(0, len(given) - LISTED)),
-        f"For a reader who thinks beforehand that {prior}. The nearer a bar to its mark, the "
-        "better for privacy: seeing the report taught her less."
+        f"How likely a report is to be the truth, for a reader who thinks beforehand that {prior}. "
+        "The nearer a bar to its mark, the better for privacy: the report taught her less."
         + ("" if len(kept) == len(given) else f" Shown are the {SHOWN} reports that tell most."),
     )
 
@@ -171,11 +172,11 @@ def linkage(given: Sequence[tuple[str, float, float]]) -> Drawing:
         sheet.boxes([scale.bar(right, y)], fill="second", opacity=0.45)
         x = scale.at(blind)
         sheet.line([(x, y - 3), (x, y + BAR + 3)], colour="ink", width=2)
-    sheet.text(LEFT, 9, "bar: linked rightly, mark: by blind guessing", colour="soft")
+    sheet.text(LEFT, 9, "bar: linked rightly, mark: by chance", colour="soft")
     lines = tuple((name, share(right), share(blind)) for name, right, blind in given)
     return Drawing(
         "Records linked rightly",
-        sheet.svg("Records linked rightly", "; ".join(" ".join(line[:2]) for line in lines)),
+        sheet.svg("Records linked rightly", _told(lines)),
         Table(("by", "linked rightly", "blind guessing"), lines),
         "Of an intruder who knows everything but who is who. Lower is better for privacy; at the "
         "mark she does no better than by blind guessing.",
@@ -245,6 +246,11 @@ def _legend(sheet: Sheet, *, known: bool, guessed: bool) -> None:
     if guessed:
         sheet.dots([(x + 5, 9)], fill="second")
         sheet.text(x + 14, 9, "estimate", colour="soft")
+
+
+def _told(lines: Sequence[tuple[str, ...]]) -> str:
+    """The first numbers of a drawing, for those who do not see it."""
+    return "; ".join(" ".join(line[:2]) for line in lines[:12]) or NOTHING
 
 
 def _maybe(value: float | None) -> str:

@@ -118,7 +118,7 @@ def _chart(
         (curve.name, decimal(x), decimal(y)) for curve in kept for x, y in thinned(curve.points)
     ]
     lines = [(point.name, decimal(point.x), decimal(point.y)) for point in spots] + lines
-    told = "; ".join(" ".join(line) for line in lines[:8])
+    told = "; ".join(" ".join(line) for line in lines[:8]) or "There is nothing to show."
     if len(own) > SHOWN:
         caption += f" {len(own) - SHOWN} more are drawn thin and named in the table."
     more = max(0, len(lines) - LISTED)

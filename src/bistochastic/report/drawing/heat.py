@@ -32,7 +32,6 @@ class Map(NamedTuple):
     cells: NDArray[np.float64]
     first: int
     last: int
-    sampled: bool
 
 
 def heat(channel: Channel, labels: Sequence[str] | None = None, *, name: str) -> Drawing:
@@ -79,22 +78,32 @@ def gathered(channel: Channel, *, detail: bool) -> Map:
     """The cells to shade: single entries, or the mean share that neighbours send to neighbours."""
     n = channel.size
     if n <= SHOWN:
-        return Map(np.asarray(channel.to_dense()), 0, n, False)
+        return Map(np.asarray(channel.to_dense()), 0, n)
     first, last = reach(channel) if detail else (0, n)
     if last - first <= SHOWN:
         places = np.arange(first, last)
-        return Map(np.asarray(channel.entry(places[:, None], places[None, :])), first, last, False)
+        return Map(np.asarray(channel.entry(places[:, None], places[None, :])), first, last)
     edges = np.linspace(first, last, BINS + 1).astype(np.int64)
     if last - first <= WHOLE:
         places = np.arange(first, last)
         array = np.asarray(channel.entry(places[:, None], places[None, :]))
         by_report = np.add.reduceat(array, edges[:-1] - first, axis=1)
         sums = np.add.reduceat(by_report, edges[:-1] - first, axis=0)
-        return Map(sums / np.diff(edges)[:, None], first, last, False)
-    picked = np.linspace(edges[:-1], edges[1:] - 1, PICKED).T.round().astype(np.int64)
-    entries = np.asarray(channel.entry(picked.ravel()[:, None], picked.ravel()[None, :]))
-    means = entries.reshape(BINS, PICKED, BINS, PICKED).mean(axis=(1, 3))
-    return Map(means * np.diff(edges)[None, :], first, last, True)
+        return Map(sums / np.diff(edges)[:, None], first, last)
+    return Map(_sampled(channel, edges), first, last)
+
+
+def _sampled(channel: Channel, edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What groups send to groups, by a few entries of each; what stays as it is counts once."""
+    picked = np.linspace(edges[:-1], edges[1:] - 1, PICKED).T.round().astype(np.int64).ravel()
+    entries = np.array(channel.entry(picked[:, None], picked[None, :]), dtype=np.float64)
+    stays = np.array(np.diagonal(entries))
+    np.fill_diagonal(entries, 0.0)
+    sums = entries.reshape(BINS, PICKED, BINS, PICKED).sum(axis=(1, 3))
+    counted = np.full((BINS, BINS), float(PICKED**2))
+    np.fill_diagonal(counted, float(PICKED * (PICKED - 1)))
+    others = np.tile(np.diff(edges), (BINS, 1)) - np.eye(BINS)
+    return sums / counted * others + np.diag(stays.reshape(BINS, PICKED).mean(axis=1))
 
 
 def reach(channel: Channel) -> tuple[int, int]:
