@@ -16,7 +16,7 @@ __all__ = ["COLOURS", "SIZE", "WIDTH", "Drawing", "Sheet", "Table", "plain", "sh
 
 WIDTH = 360  # of every drawing, so that text is as large on a telephone as it is meant to be
 SIZE = 11.0  # of text, in pixels
-LETTER = 0.58  # the width of a letter in units of its size, rather too much than too little
+LETTER = 0.63  # the width of a letter in units of its size, rather too much than too little
 
 # Names of colours, each with what stands for it where a page gives it no meaning. Matplotlib is
 # told a colour nobody would choose for each, which is replaced by the name in what it writes.
