@@ -67,7 +67,7 @@ class Knowledge(Protocol):
         """The probability of a true value behind a report."""
 
 
-def knowledge(channel: Channel, prior: Any) -> Knowledge:
+def knowledge(channel: Channel, prior: Any) -> "Alone | SideBySide":
     """A channel read with a prior: one over all its categories, or one for each factor."""
     if isinstance(channel, Kronecker) and (prior is None or _nested(prior)):
         priors = [None] * len(channel.factors) if prior is None else list(prior)
@@ -210,7 +210,7 @@ class SideBySide:
     """Independent columns, each with its channel and its prior, read as one."""
 
     sizes: tuple[int, ...]
-    parts: tuple[Knowledge, ...]
+    parts: "tuple[Alone | SideBySide, ...]"
 
     @property
     def size(self) -> int:
