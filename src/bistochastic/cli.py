@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.estimate import estimate
 from bistochastic.commands.report import report
 from bistochastic.commands.shared import (
     HERE,
@@ -61,6 +62,7 @@ bistochastic demo                              see the whole way
 bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
+bistochastic estimate release --by sex,region  what analysts recover
 bistochastic report release --html report.html what people are told of it
 bistochastic verify release                    what was promised is there
 
@@ -189,6 +191,7 @@ def protect(
         console().print(published(release.manifest, str(out), str(key_path) if key_path else None))
 
 
+main.add_command(estimate)
 main.add_command(report)
 
 
@@ -241,7 +244,9 @@ def families(n: int) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["plan", "explanation", "manifest", "checks"]))
+@click.argument(
+    "name", type=click.Choice(["plan", "explanation", "manifest", "checks", "estimates"])
+)
 def schema(name: str) -> None:
     """Print the JSON schema of what is read or written.
 

@@ -74,5 +74,6 @@ def odds_ratio(estimate: Floats, covariance: Floats, z: float) -> Estimated:
     log = float(signs @ np.log(estimate))
     turn = signs / estimate
     error = math.sqrt(max(float(turn @ covariance @ turn), 0.0))
-    odds = math.exp(log)
-    return Estimated(odds, odds * error, odds * math.exp(-z * error), odds * math.exp(z * error))
+    with np.errstate(over="ignore", under="ignore"):
+        odds, low, high = np.exp([log, log - z * error, log + z * error]).tolist()
+    return Estimated(odds, odds * error, low, high)

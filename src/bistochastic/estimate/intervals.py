@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bistochastic.errors import TableError
 from bistochastic.estimate.shares import Shares, Variance
 
-__all__ = ["Interval", "Limits", "as_level", "intervals", "quantile"]
+__all__ = ["Interval", "Limits", "around", "as_level", "intervals", "possible", "quantile"]
 
 Floats = NDArray[Any]
 Interval = Literal["score", "normal"]
@@ -60,6 +60,17 @@ def intervals(
         error = z * np.sqrt(shares.variance)
         return Limits(shares.estimate - error, shares.estimate + error)
     return _score(shares, z, variance)
+
+
+def possible(limits: Limits) -> Limits:
+    """Limits within the shares that there can be."""
+    return Limits(np.clip(limits.low, 0.0, 1.0), np.clip(limits.high, 0.0, 1.0))
+
+
+def around(limits: Limits, best: Floats) -> Limits:
+    """Possible limits that reach as far as an estimate in the simplex."""
+    there = possible(limits)
+    return Limits(np.minimum(there.low, best), np.maximum(there.high, best))
 
 
 def _score(shares: Shares, z: float, variance: Variance) -> Limits:

@@ -27,17 +27,13 @@ def counted(source: Source, count: Count) -> Tally:
         schema = source.frame.collect_schema()
     counter = _Counter(source, count, schema)
     wanted = list(dict.fromkeys((*count.columns, *([count.weight] if count.weight else []))))
-    stream = source.frame.select(wanted).map_batches(
-        counter.take, schema={wanted[0]: schema[wanted[0]]}, streamable=True
-    )
+    numbered = source.frame.select(wanted).with_row_index(counter.row)
+    stream = numbered.map_batches(counter.take, schema={counter.row: pl.UInt32}, streamable=True)
     try:
         with understood(source.where):
             stream.collect(engine="streaming")
-    except FAILURES:
-        counter.refuse()
-        raise
-    except TableError:
-        counter.refuse()
+    except (*FAILURES, TableError):
+        counter.refuse()  # says it better, if it was about what stands in a cell
         raise
     counter.refuse()
     return counter.tally()
@@ -87,7 +83,9 @@ class _Counter:
         self.coders = coders_of(step, source, schema)
         self.unseen: list[Unseen] = []
         self.failure: TableError | None = None
-        self.row = 0
+        self.row = "row"
+        while self.row in source.names:
+            self.row += "_"
         self.sums: list[NDArray[Any]] = []  # counts, weights and squares of every cell
         self.parts: list[pl.DataFrame] = []
         self.pending = 0
@@ -103,15 +101,15 @@ class _Counter:
         except TableError as error:
             self.failure = error
             raise
-        self.row += batch.height
-        return batch.select(batch.columns[0]).clear()
+        return batch.select(self.row).clear()
 
     def _cells(self, batch: pl.DataFrame) -> NDArray[np.int64]:
         cells: NDArray[Any] = np.zeros(0, np.int64)
+        start = int(batch[self.row][0]) if batch.height else 0
         for place, (name, size) in enumerate(
             zip(self.count.columns, self.count.sizes, strict=True)
         ):
-            codes, gone, faults = self.coders[name].encode(batch[name], self.row)
+            codes, gone, faults = self.coders[name].encode(batch[name], start)
             self.unseen += faults
             if gone is not None:
                 codes = np.where(gone, size - 1, codes)
