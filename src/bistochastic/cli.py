@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.compare import compare
 from bistochastic.commands.estimate import estimate
+from bistochastic.commands.evaluate import evaluate
 from bistochastic.commands.report import report
 from bistochastic.commands.shared import (
     HERE,
@@ -65,6 +67,8 @@ bistochastic protect people.csv --plan plan.toml --out release
 bistochastic estimate release --by sex,region  what analysts recover
 bistochastic report release --html report.html what people are told of it
 bistochastic verify release                    what was promised is there
+bistochastic evaluate people.csv masked.csv    judge a masked file
+bistochastic compare people.csv a.csv b.csv    order several
 
 Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
 """
@@ -229,6 +233,10 @@ def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: 
         sys.exit(1)
 
 
+main.add_command(evaluate)
+main.add_command(compare)
+
+
 @main.command()
 @click.argument("n", type=click.IntRange(min=2), default=12)
 def families(n: int) -> None:
@@ -245,7 +253,10 @@ def families(n: int) -> None:
 
 @main.command()
 @click.argument(
-    "name", type=click.Choice(["plan", "explanation", "manifest", "checks", "estimates"])
+    "name",
+    type=click.Choice(
+        ["plan", "explanation", "manifest", "checks", "estimates", "evaluation", "comparison"]
+    ),
 )
 def schema(name: str) -> None:
     """Print the JSON schema of what is read or written.
