@@ -1,6 +1,5 @@
 """Reports of releases: the published table is counted once, and what it amounts to is told."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -9,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import ReleaseError
+from bistochastic.evaluation import evaluate
 from bistochastic.manifest import Manifest
 from bistochastic.plan.families import FAMILIES
-from bistochastic.report.material import Counted, Histogram, Material, Pair
+from bistochastic.plan.plan import Plan
+from bistochastic.report.material import Counted, Histogram, Material
 from bistochastic.report.page import html
 from bistochastic.report.publication import publication
 from bistochastic.report.recovered import recovered
@@ -101,10 +102,13 @@ def told(
     before = None if original is None else opened(original, manifest)
     on_step("counting what is reported")
     after = counts(manifest, released)
-    truth: dict[str, Counts] = {}
+    truth: dict[Any, Counts] = {}
+    evaluation = None
     if before is not None:
         on_step("counting the original")
         truth = counts(manifest, before)
+        on_step("comparing with the original")
+        evaluation = evaluate(before, released, plan=Plan(**manifest.plan))
     known = recovered(manifest, after)
     columns = {
         name: Counted(
@@ -119,9 +123,8 @@ def told(
         families={name: family.says for name, family in FAMILIES.items()},
         columns=columns,
         numbers=dict(_histograms(manifest, released, before)),
-        pairs=tuple(_pairs(after, truth)),
         priors=priors,
-        internal=before is not None,
+        evaluation=evaluation,
         where=where,
     )
     on_step("drawing")
@@ -152,29 +155,6 @@ def opened(original: Any, manifest: Manifest) -> Source:
 
 def _gaps(manifest: Manifest) -> tuple[str, ...]:
     return (*manifest.plan.get("file", {}).get("missing", ()), "")
-
-
-def _pairs(after: Mapping[Any, Counts], before: Mapping[Any, Counts]) -> Iterator[Pair]:
-    """How strongly columns go together, reported and in truth."""
-    for key, table in after.items():
-        if isinstance(key, tuple) and key in before:
-            yield Pair(key[0], key[1], association(table), association(before[key]))
-
-
-def association(table: NDArray[Any]) -> float:
-    """Cramér's V, from 0 for columns that have nothing to do with each other to 1.
-
-    >>> association(np.array([[5, 0], [0, 5]])), association(np.array([[2, 2], [3, 3]]))
-    (1.0, 0.0)
-    """
-    total = table.sum()
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    kept = table[np.ix_(rows > 0, columns > 0)]
-    if min(kept.shape, default=0) < 2:
-        return 0.0
-    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / total
-    square = float(((kept - expected) ** 2 / expected).sum()) / total
-    return math.sqrt(min(1.0, max(0.0, square / (min(kept.shape) - 1))))
 
 
 def _histograms(

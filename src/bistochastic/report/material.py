@@ -1,15 +1,18 @@
 """What a report is made of: what was counted in the published table and, inside, the original."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bistochastic.manifest import Manifest
 
-__all__ = ["Counted", "Histogram", "Material", "Pair", "Recovered"]
+if TYPE_CHECKING:
+    from bistochastic.evaluation import Evaluation
+
+__all__ = ["Counted", "Histogram", "Material", "Recovered"]
 
 Floats = NDArray[np.float64]
 
@@ -43,16 +46,6 @@ class Histogram(NamedTuple):
 
 
 @final
-class Pair(NamedTuple):
-    """How strongly two columns go together, from 0 to 1: as reported and as it is."""
-
-    first: str
-    second: str
-    reported: float
-    original: float
-
-
-@final
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
     """All that a report may tell of; what only the original tells is there for readers inside."""
@@ -62,7 +55,11 @@ class Material:
     families: Mapping[str, str]  # the matrices of a plan, each in words
     columns: Mapping[str, Counted] = field(default_factory=dict)
     numbers: Mapping[str, Histogram] = field(default_factory=dict)
-    pairs: Sequence[Pair] = ()
     priors: Mapping[str, Any] = field(default_factory=dict)
-    internal: bool = False
+    evaluation: "Evaluation | None" = None
     where: str = "release"  # the folder, as code for analysts names it
+
+    @property
+    def internal(self) -> bool:
+        """Whether it tells what only the original does."""
+        return self.evaluation is not None

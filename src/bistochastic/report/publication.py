@@ -7,7 +7,7 @@ from bistochastic.report.columns import column_part, group_part
 from bistochastic.report.drawing.bars import gauge
 from bistochastic.report.drawing.numbers import counted, decimal, epsilon
 from bistochastic.report.drawing.sheet import Table
-from bistochastic.report.inside import inside
+from bistochastic.report.judgement import judged
 from bistochastic.report.material import Material
 from bistochastic.report.page import Fact, Page, Part
 from bistochastic.report.words import DONE, RANKED, listed, of_columns, of_file, recovery
@@ -26,7 +26,8 @@ def publication(material: Material) -> Page:
         parts.append(_warnings(manifest))
     parts += [_file(material), _plan(manifest), _guarantees(material)]
     parts.append(_columns(material))
-    parts += inside(material)
+    if material.evaluation is not None:
+        parts += judged(material.evaluation, manifest)
     parts += [_analysis(material), _proof(material)]
     return Page(
         title=manifest.release,

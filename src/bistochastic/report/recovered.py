@@ -18,7 +18,7 @@ from bistochastic.report.material import Recovered
 __all__ = ["recovered"]
 
 LARGEST = 2000  # categories up to which a matrix is undone for a report
-Counts = Mapping[Any, NDArray[np.int64]]  # by column, and by pairs of columns
+Counts = Mapping[Any, NDArray[np.int64]]  # by column, and by groups of columns
 
 
 def recovered(manifest: Manifest, counts: Counts) -> dict[str, Recovered]:
@@ -52,21 +52,11 @@ def _of_column(
     own = lumped(channel, sizes, [place])
     if own is not None:
         return _undone(Axis.of(own, kept=kept), table)
-    joint = _joint(group, counts)
+    joint = counts.get(group.columns)
     if joint is None or channel.size > LARGEST or channel.size != joint.size:
         return None
     codes = np.unravel_index(np.arange(channel.size), joint.shape)
     return _undone(Axis.of(channel, levels=codes[place]), joint.ravel())
-
-
-def _joint(group: Group, counts: Counts) -> NDArray[np.int64] | None:
-    """The table of a group of two columns; larger ones are not counted."""
-    if len(group.columns) != 2:
-        return None
-    one, two = group.columns
-    if (one, two) in counts:
-        return counts[one, two]
-    return counts[two, one].T if (two, one) in counts else None
 
 
 def _undone(axis: Axis, table: NDArray[np.int64]) -> Recovered | None:

@@ -1,7 +1,6 @@
-"""What stands in a table: its labels, pairs of them and its numbers, counted for a report."""
+"""What stands in a table: its labels and its numbers, counted for a report."""
 
 import math
-from itertools import combinations
 from typing import Any, final
 
 import numpy as np
@@ -20,8 +19,7 @@ __all__ = ["binned", "categorical", "counts", "height", "labels_of", "numbers", 
 Counts = NDArray[np.int64]
 
 MISSING = "(missing)"
-MOST_CELLS = 4096  # of a pair of columns that is counted
-MOST_PAIRS = 200
+MOST_CELLS = 1 << 16  # of a group of columns that is counted as one
 BINS = 16
 TAIL = 0.01  # of the numbers beyond the first and the last edge
 STEPS = np.array([1.0, 2.0, 2.5, 5.0, 10.0])
@@ -50,7 +48,7 @@ def height(source: Source) -> int:
 
 
 def counts(manifest: Manifest, source: Source) -> dict[Any, Counts]:
-    """How often each label of each column stands there, and each pair of labels, in one pass."""
+    """How often each label of each column stands there, and those of groups, in one pass."""
     names = categorical(manifest, source)
     if not names:
         return {}
@@ -82,13 +80,11 @@ class _Counter:
         self.found: dict[Any, Counts] = {
             name: np.zeros(size, np.int64) for name, size in self.sizes.items()
         }
-        pairs = [
-            (one, two)
-            for one, two in combinations(names, 2)
-            if self.sizes[one] * self.sizes[two] <= MOST_CELLS
-        ]
-        for one, two in pairs[:MOST_PAIRS]:
-            self.found[one, two] = np.zeros((self.sizes[one], self.sizes[two]), np.int64)
+        for group in manifest.together:
+            cells = math.prod(self.sizes.get(name, 0) for name in group.columns)
+            if 0 < cells <= MOST_CELLS:
+                shape = tuple(self.sizes[name] for name in group.columns)
+                self.found[group.columns] = np.zeros(shape, np.int64)
 
     def take(self, batch: pl.DataFrame) -> pl.DataFrame:
         """Count one batch."""
@@ -102,7 +98,7 @@ class _Counter:
             if isinstance(key, str):
                 into += np.bincount(codes[key], minlength=into.size)
             else:
-                cells = codes[key[0]].astype(np.uint16) * into.shape[1] + codes[key[1]]
+                cells = np.ravel_multi_index([codes[name] for name in key], into.shape)
                 into += np.bincount(cells, minlength=into.size).reshape(into.shape)
         return batch.select(batch.columns[0]).clear()
 
