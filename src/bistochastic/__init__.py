@@ -77,7 +77,8 @@ if TYPE_CHECKING:
         cluster_deniability,
         epsilon_closeness,
     )
-    from bistochastic.measures.disclosure import Disclosure, disclosure
+    from bistochastic.measures.design import design_effect, sample_size
+    from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
@@ -131,6 +132,7 @@ __all__ = [
     "Perturbation",
     "Plan",
     "PlanError",
+    "Posterior",
     "Randomiser",
     "Reflected",
     "Release",
@@ -158,6 +160,7 @@ __all__ = [
     "contingency",
     "decompose",
     "described",
+    "design_effect",
     "diffusion",
     "disclosure",
     "distortion",
@@ -181,6 +184,7 @@ __all__ = [
     "randomised_response",
     "rebuilt",
     "report",
+    "sample_size",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -243,7 +247,8 @@ _HOMES = {
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
-    "measures.disclosure": "Disclosure disclosure",
+    "measures.design": "design_effect sample_size",
+    "measures.disclosure": "Disclosure Posterior disclosure",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "release": "Release",

@@ -11,7 +11,7 @@ import bistochastic as bs
 from bistochastic.errors import MatrixError
 from bistochastic.matrices.bounds import AtMost
 from bistochastic.measures.capacity import capacity
-from bistochastic.measures.worst import EpsilonBound, worst_case
+from bistochastic.measures.worst import EpsilonBound, largest_increase, worst_case
 from bistochastic.testing import SIZES, distributions, of_size, stochastic
 
 dit = pytest.importorskip("dit")
@@ -178,6 +178,15 @@ def test_what_is_too_large_to_search_is_bounded():
     worst = worst_case(composed)
     assert isinstance(worst.odds, AtMost)
     assert worst.odds >= bs.disclosure(composed).guess.max()
+
+
+def test_columns_too_many_to_sort_answer_with_the_bound(monkeypatch):
+    """Where the exact increase is not looked for, what comes back says that it is a bound."""
+    monkeypatch.setattr("bistochastic.measures.worst.SEARCHED", 2)
+    for channel in (bs.Stochastic([[0.5, 0.2, 0.3]] * 2 + [[0.4, 0.4, 0.2]]), bs.Window(3, 1)):
+        found = largest_increase(channel)
+        assert isinstance(found, AtMost)
+        assert found == EpsilonBound.of(channel.epsilon, 3).increase
 
 
 def test_the_worst_in_words():

@@ -66,6 +66,9 @@ class Knowledge(Protocol):
     def posterior(self, u: Codes, v: Codes) -> Floats:
         """The probability of a true value behind a report."""
 
+    def telling(self) -> int:
+        """The report behind which the best guess is right most often."""
+
 
 def knowledge(channel: Channel, prior: Any) -> "Alone | SideBySide":
     """A channel read with a prior: one over all its categories, or one for each factor."""
@@ -150,6 +153,12 @@ class Alone:
         joint = np.maximum(self.channel.entry(u, v), 0.0) * self.prior(u)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(reported > 0, np.minimum(joint / reported, 1.0), np.nan)
+
+    def telling(self) -> int:
+        if self._same:
+            return 0
+        guard_line(self.size, "What each report says")
+        return int(np.nanargmax(self.guess(np.arange(self.size))))
 
     @cached_property
     def _same(self) -> tuple[float, float] | None:
@@ -248,6 +257,9 @@ class SideBySide:
     def posterior(self, u: Codes, v: Codes) -> Floats:
         each = zip(self.parts, self._digits(u), self._digits(v), strict=True)
         return reduce(np.multiply, (part.posterior(i, j) for part, i, j in each))
+
+    def telling(self) -> int:
+        return int(np.ravel_multi_index([part.telling() for part in self.parts], self.sizes))
 
     def _product(self, quantity: str, codes: Codes) -> Floats:
         pairs = zip(self.parts, self._digits(codes), strict=True)
