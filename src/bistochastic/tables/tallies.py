@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bistochastic.errors import DomainError, TableError
 from bistochastic.estimate.tally import Tally
-from bistochastic.tables.base import Recode, Unseen, merged
+from bistochastic.tables.base import Recode, Unseen, first_rows, merged
 from bistochastic.tables.counting import Count
 from bistochastic.tables.local import FAILURES, as_numbers, coders_of
 from bistochastic.tables.sources import Source, understood
@@ -17,6 +17,7 @@ __all__ = ["counted", "labels_of"]
 
 COUNTED_IN_PLACE = 1 << 22  # cells that are counted in an array of all of them
 PENDING = 1 << 22  # cells that may wait to be added up
+WEIGHTLESS = "missing or negative"
 MOST_LABELS = 1_000_000  # distinct values of a column that passes, beyond which it has no cells
 
 
@@ -82,6 +83,7 @@ class _Counter:
         step = Recode(count.columns, count.domains, lambda codes, start, ids: codes)
         self.coders = coders_of(step, source, schema)
         self.unseen: list[Unseen] = []
+        self.weightless: list[Unseen] = []
         self.failure: TableError | None = None
         self.row = "row"
         while self.row in source.names:
@@ -125,16 +127,15 @@ class _Counter:
         if self.count.weight is None:
             return None
         numbers, present = as_numbers(batch[self.count.weight], self.source)
-        bad = int((~present).sum()) + int((numbers < 0).sum())
-        if bad:
-            raise TableError(
-                f"Column {self.count.weight!r} cannot weigh rows: {bad} of its cells in one batch "
-                f"are missing or negative. Give every row a weight of zero or more."
-            )
+        bad = ~present | (numbers < 0)
+        if bad.any():
+            where = first_rows(bad, int(batch[self.row][0]))
+            fault = Unseen(self.count.weight, WEIGHTLESS, int(bad.sum()), where)
+            self.weightless.append(fault)
         return numbers.astype(np.float64)
 
     def _add(self, cells: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
-        if self.unseen:
+        if self.unseen or self.weightless:
             return
         if self.sums:
             size = self.count.cells
@@ -159,6 +160,10 @@ class _Counter:
         """Say what could not be counted, if anything."""
         if self.failure is not None:
             raise self.failure from None
+        for fault in merged(self.weightless):
+            raise TableError(
+                f"Rows cannot be weighed by {fault.sentence}. Give each a weight of zero or more."
+            )
         if self.unseen:
             told = "; ".join(one.sentence for one in merged(self.unseen))
             raise DomainError(
