@@ -18,7 +18,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ROOMS = ("matrices", "masking", "numeric", "microaggregation", "permutation", "protect")
+ROOMS = (
+    "matrices",
+    "masking",
+    "numeric",
+    "microaggregation",
+    "protect",
+    "estimate",
+    "permutation",
+    "referee",
+    "report",
+)
 
 
 def main() -> None:

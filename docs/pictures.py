@@ -2,13 +2,18 @@
 
 import html
 import math
+import re
+import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 import bistochastic as bs
+from bistochastic.population import PLAN, people
 
-__all__ = ["OTHERS", "PICTURES", "figure", "gallery", "numbers", "svg"]
+__all__ = ["OTHERS", "PICTURES", "demonstration", "figure", "gallery", "numbers", "svg"]
 
 WORK = {
     "health": "services", "teaching": "services", "hospitality": "services",
@@ -192,8 +197,32 @@ def curves() -> str:
     return captioned(picture, "bs.dominance([3, 6, 6], [4, 4, 5])", facts)
 
 
+@cache
+def demonstration() -> str:
+    """The public report of the demonstration, under a key that is no secret."""
+    release = bs.protect(
+        people(), bs.Plan.from_text(PLAN), bs.Key(b"who reads this page knows it all")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        return release.report(Path(folder) / "report.html").read_text(encoding="utf-8")
+
+
+def report() -> str:
+    """Two drawings of that report: a matrix, and what is learnt through it."""
+    figures = re.findall(r"<figure>.*?</figure>", demonstration(), re.DOTALL)
+    shown = ("Transition matrix of school", "Distribution of school")
+    found = [figure for figure in figures if any(f">{title}</p>" in figure for title in shown)]
+    drawn = [re.sub(r"<details>.*?</details>|\n", "", figure, flags=re.DOTALL) for figure in found]
+    return f'<div class="drawings">{"".join(drawn)}</div>'
+
+
 # Pictures that are not of a matrix, by their names.
-OTHERS = {"microaggregation": groups, "displacement": moves, "dominance": curves}
+OTHERS = {
+    "microaggregation": groups,
+    "displacement": moves,
+    "dominance": curves,
+    "report": report,
+}
 
 
 def figure(name: str) -> str:

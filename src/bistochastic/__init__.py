@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
     from bistochastic.summaries import within
+    from bistochastic.telling import report
     from bistochastic.tradeoff.bounds import Bounds
     from bistochastic.tradeoff.closeness import Closeness
     from bistochastic.tradeoff.curve import TradeoffCurve
@@ -264,6 +265,7 @@ __all__ = [
     "records_failing",
     "regress",
     "relative_distances",
+    "report",
     "rivals",
     "sample_size",
     "secrecy",
@@ -356,6 +358,7 @@ _HOMES = {
     "run": "protect",
     "scope": "Scope domain_digest",
     "summaries": "within",
+    "telling": "report",
     "tradeoff.bounds": "Bounds",
     "tradeoff.closeness": "Closeness",
     "tradeoff.curve": "TradeoffCurve",

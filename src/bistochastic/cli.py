@@ -11,6 +11,7 @@ from bistochastic.commands.compare import compare
 from bistochastic.commands.estimate import estimate
 from bistochastic.commands.evaluate import evaluate
 from bistochastic.commands.regress import regress
+from bistochastic.commands.report import report
 from bistochastic.commands.shared import (
     HERE,
     THERE,
@@ -68,6 +69,7 @@ bistochastic protect people.csv --plan plan.toml --out release
 bistochastic estimate release --by sex,region  what analysts recover
 bistochastic within release --column income --by sex
 bistochastic regress release "income ~ sex + age"
+bistochastic report release --html report.html what people are told of it
 bistochastic verify release                    what was promised is there
 bistochastic evaluate people.csv masked.csv    judge a masked file
 bistochastic compare people.csv a.csv b.csv    order several
@@ -158,10 +160,17 @@ def explain(plan: Path, rows: int | None, as_json: bool) -> None:
 @click.option("--plan", "plan_path", type=HERE, required=True, help="What is done to each column.")
 @click.option("--out", type=THERE, required=True, help="The folder of the release, not there yet.")
 @click.option("--key", "key_path", type=HERE, help="The key file; made if it is not there yet.")
+@click.option("--report/--no-report", default=True, help="Whether report.html is published too.")
 @click.option("--json", "as_json", is_flag=True, help="For machines: the manifest.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing when all is well.")
 def protect(
-    data: Path, plan_path: Path, out: Path, key_path: Path | None, as_json: bool, quiet: bool
+    data: Path,
+    plan_path: Path,
+    out: Path,
+    key_path: Path | None,
+    report: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Protect a file as a plan says and publish it in a folder.
 
@@ -182,7 +191,7 @@ def protect(
     key = the_key(key_path)
     with spooled(data) as path, progress(quiet or as_json) as on_rows:
         release = protected(path, plan, key, on_rows=on_rows)
-        release.write(out)
+        release.write(out, report=report)
     if as_json:
         click.echo(release.manifest.text(), nl=False)
     elif not quiet:
@@ -194,6 +203,7 @@ def protect(
 main.add_command(estimate)
 main.add_command(within)
 main.add_command(regress)
+main.add_command(report)
 
 
 @main.command()

@@ -171,6 +171,7 @@ class Manifest(_Said):
     warnings: tuple[str, ...]
     plan: dict[str, Any]
     data: Data | None = None  # none before a release is written
+    report: str | None = None  # the SHA-256 of the report beside the data, where there is one
 
     @classmethod
     def read(cls, path: str | Path) -> Self:

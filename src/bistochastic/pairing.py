@@ -177,6 +177,8 @@ def names_of(table: Any) -> tuple[str, ...]:
 
 
 def _opened(table: Any, plan: Plan | None, delimiter: str | None) -> Source:
+    if isinstance(table, Source):
+        return table
     if not isinstance(table, str | Path):
         return from_frame(table)
     path = Path(table)

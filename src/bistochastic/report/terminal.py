@@ -210,6 +210,8 @@ def published(manifest: Manifest, folder: str, key: str | None) -> RenderableTyp
         ),
         Text("  manifest.json: what was done, and what it guarantees", style="dim"),
     ]
+    if manifest.report is not None:
+        lines.append(Text("  report.html: the same for people, in a browser", style="dim"))
     if key is None:
         lines.append(Text("The key was fresh and is forgotten: nobody can take this back."))
     else:
