@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any, Self, final
 
@@ -9,6 +10,9 @@ from bistochastic.errors import ReleaseError
 from bistochastic.folder import appearing
 from bistochastic.manifest import Data, Manifest
 from bistochastic.tables.base import Table
+from bistochastic.tables.connections import Database, is_database
+from bistochastic.tables.databases import published, refuse_present
+from bistochastic.tables.sources import from_file
 
 __all__ = ["MANIFEST", "Release", "fingerprint"]
 
@@ -44,8 +48,15 @@ class Release:
         back = self._table.source.back
         return self._masked if back is None else back(self._masked)
 
-    def write(self, folder: str | Path) -> Path:
-        """Publish the data and the manifest in a folder, which appears whole or not at all."""
+    def write(self, folder: str | Path) -> Path | None:
+        """Publish the data and the manifest in a folder, which appears whole or not at all.
+
+        The address of a table in a database will do as well; its manifest is in a table beside it,
+        of the same name with `_manifest` at its end, and nothing comes back.
+        """
+        if isinstance(folder, str) and is_database(folder):
+            self._into(folder)
+            return None
         source = self._table.source
         with appearing(folder) as hidden:
             path = hidden / f"data.{source.extension}"
@@ -56,6 +67,17 @@ class Release:
             (hidden / MANIFEST).write_text(told.text(), encoding="utf-8", newline="\n")
         self._manifest = told
         return Path(folder)
+
+    def _into(self, database: str) -> None:
+        refuse_present(Database.of(database))
+        with TemporaryDirectory(prefix="bistochastic-") as space:
+            path = Path(space) / f"data.{self._table.source.extension}"
+            rows = self._table.write(path)
+            told = self._manifest.model_copy(update={"rows": rows, "data": None})
+            source = self._table.source
+            masked = from_file(path, delimiter=source.delimiter, missing=source.missing)
+            published(database, masked.frame, told.text())
+        self._manifest = told
 
     def _described(self, path: Path, rows: int, sha256: str) -> Data:
         source = self._table.source

@@ -50,6 +50,7 @@ class Source:
     missing: tuple[str, ...] = ("",)
     back: Callable[[pl.DataFrame], Any] | None = None  # into the kind a dataframe came in
     lines: pl.LazyFrame | None = None  # of a text file, as they stand there
+    held: Any = None  # what must not go away while the table is read
 
     @property
     def text(self) -> bool:
