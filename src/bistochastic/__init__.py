@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bistochastic.contingency import Contingency, contingency, estimate
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
         TargetError,
         TooLargeError,
     )
+    from bistochastic.estimate.comparison import Estimated
+    from bistochastic.estimate.independence import Independence
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -88,15 +91,18 @@ __all__ = [
     "Circulant",
     "Combination",
     "Composed",
+    "Contingency",
     "Dense",
     "DomainError",
     "EntropyError",
     "Ergodic",
+    "Estimated",
     "Exact",
     "ExactnessError",
     "Explanation",
     "Grouping",
     "Guarantee",
+    "Independence",
     "Key",
     "KeyFileError",
     "KeystreamError",
@@ -132,6 +138,7 @@ __all__ = [
     "average",
     "averaging_report",
     "calibrate",
+    "contingency",
     "decompose",
     "described",
     "diffusion",
@@ -139,6 +146,7 @@ __all__ = [
     "diverse_classes",
     "domain_digest",
     "draw",
+    "estimate",
     "fold",
     "gaussian_noise",
     "identity",
@@ -167,12 +175,15 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
+    "contingency": "Contingency contingency estimate",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError NotBistochasticError PlanError "
         "ReleaseError SecretError SingularMatrixError SupportError TableError TargetError "
         "TooLargeError"
     ),
+    "estimate.comparison": "Estimated",
+    "estimate.independence": "Independence",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",

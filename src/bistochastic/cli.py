@@ -7,6 +7,7 @@ from typing import Any, Literal
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.estimate import estimate
 from bistochastic.commands.shared import (
     HERE,
     TABLE,
@@ -61,6 +62,7 @@ bistochastic demo                              see the whole way
 bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
+bistochastic estimate release --by sex,region  what analysts recover
 bistochastic verify release                    what was promised is there
 
 Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
@@ -205,6 +207,9 @@ def protect(
         console().print(published(release.manifest, where, str(key_path) if key_path else None))
 
 
+main.add_command(estimate)
+
+
 @main.command()
 @click.argument("folder", type=HERE)
 @click.option("--key", "key_path", type=HERE, help="The key the release was made with.")
@@ -254,7 +259,9 @@ def families(n: int) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["plan", "explanation", "manifest", "checks"]))
+@click.argument(
+    "name", type=click.Choice(["plan", "explanation", "manifest", "checks", "estimates"])
+)
 def schema(name: str) -> None:
     """Print the JSON schema of what is read or written.
 

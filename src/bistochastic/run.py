@@ -27,7 +27,7 @@ from bistochastic.tables.base import Drop, Names, Ranks, Recode, Rows, Step, Tab
 from bistochastic.tables.connections import is_database
 from bistochastic.tables.local import Local
 from bistochastic.tables.opening import from_place
-from bistochastic.tables.sources import Source, from_frame
+from bistochastic.tables.sources import Source, from_frame, of_spark
 
 __all__ = ["opened", "protect"]
 
@@ -104,11 +104,6 @@ def carried(
     return spark().Spark.of(table, source, steps, records, on_rows).prepared()
 
 
-def of_spark(table: Any) -> bool:
-    """Whether this is a frame of Spark, which nobody needs to import for that."""
-    return type(table).__module__.startswith("pyspark.sql.")
-
-
 def spark() -> Any:
     """The engine of Spark, where it is installed."""
     try:
@@ -123,8 +118,6 @@ def spark() -> Any:
 
 def opened(table: Any, plan: Plan) -> Source:
     """The table as it can be read, again and again, in one order."""
-    if of_spark(table):
-        return spark().from_spark(table)
     if isinstance(table, str | Path):
         file, records = plan.said.file, plan.said.records
         return from_place(table, delimiter=file.delimiter, missing=file.missing, records=records)

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from bistochastic.manifest import Explanation, Manifest
 from bistochastic.plan.model import PlanModel
+from bistochastic.statement import Statement
 from bistochastic.verify import Check
 
 __all__ = ["SCHEMAS", "schema", "text"]
@@ -19,6 +20,7 @@ SCHEMAS: dict[str, tuple[str, TypeAdapter[Any], bool]] = {
     "explanation": ("explain --json", TypeAdapter(Explanation), False),
     "manifest": ("manifest.json and protect --json", TypeAdapter(Manifest), False),
     "checks": ("verify --json", TypeAdapter(list[Check]), False),
+    "estimates": ("estimate --json", TypeAdapter(Statement), False),
 }
 
 

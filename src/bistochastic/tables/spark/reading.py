@@ -15,9 +15,8 @@ from bistochastic.tables.spark.parcel import jobs, over
 from bistochastic.tables.spark.pieces import COUNTED, Bytes, Counting, Lines, Stamp, joined, spans
 from bistochastic.tables.spark.readers import Addressed, FromFile, InOrder, Reader, Tallying
 from bistochastic.tables.spark.session import parallelism, piece_bytes, session, setting
-from bistochastic.tables.spark.types import polars_schema
 
-__all__ = ["Reading", "from_spark", "quoted", "reading", "unused"]
+__all__ = ["WHERE", "Reading", "counted", "quoted", "reading", "unused"]
 
 WHERE = "the pyspark frame"
 READ = {"LogicalRelation", "Project", "Filter", "SubqueryAlias", "View", "ResolvedHint"}
@@ -61,18 +60,6 @@ def unused(name: str, names: Sequence[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def from_spark(frame: Any) -> Source:
-    """A frame of Spark as a source: its names and types; its rows stay where they are."""
-    if not hasattr(frame, "_jdf"):
-        raise TableError(
-            "A frame of Spark Connect has no partitions that its client sees. Write it to Parquet "
-            "and give the path, or use a classic session."
-        )
-    zone = setting(frame.sparkSession, "spark.sql.session.timeZone", "UTC")
-    types = polars_schema(frame.schema, zone, WHERE)
-    return Source(pl.LazyFrame(schema=types), tuple(frame.columns), "frame", WHERE)
 
 
 def reading(given: Any, source: Source) -> Reading:

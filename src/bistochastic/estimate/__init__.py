@@ -1,0 +1,1 @@
+"""The true distribution from the reported one, with its error: channels, counts and arrays only."""
