@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -11,6 +12,8 @@ from bistochastic.errors import ReleaseError
 from bistochastic.folder import appearing
 from bistochastic.manifest import Data, Manifest
 from bistochastic.tables.base import Table
+from bistochastic.tables.connections import Database, is_database
+from bistochastic.tables.databases import published, refuse_present
 from bistochastic.tables.sources import from_file
 
 if TYPE_CHECKING:
@@ -89,13 +92,19 @@ class Release:
         text = told(self.manifest, masked, audience=audience, original=original, prior=prior)
         return put(text, path)
 
-    def write(self, folder: str | Path, *, report: bool = False) -> Path:
+    def write(self, folder: str | Path, *, report: bool = False) -> Path | None:
         """Publish the data and the manifest in a folder, which appears whole or not at all.
 
+        The address of a table in a database will do as well; its manifest is in a table beside it,
+        of the same name with `_manifest` at its end, and nothing comes back.
+
         Args:
-            folder: The folder, not there yet or empty.
+            folder: The folder, not there yet or empty; or a table, not there yet.
             report: Whether the public report is published beside them, as `report.html`.
         """
+        if isinstance(folder, str) and is_database(folder):
+            self._into(folder)
+            return None
         source = self._table.source
         with appearing(folder) as hidden:
             path = hidden / f"data.{source.extension}"
@@ -118,6 +127,17 @@ class Release:
         text = page(told, released, where=name).encode()
         (path.parent / REPORT).write_bytes(text)
         return told.model_copy(update={"report": hashlib.sha256(text).hexdigest()})
+
+    def _into(self, database: str) -> None:
+        refuse_present(Database.of(database))
+        with TemporaryDirectory(prefix="bistochastic-") as space:
+            path = Path(space) / f"data.{self._table.source.extension}"
+            rows = self._table.write(path)
+            told = self._manifest.model_copy(update={"rows": rows, "data": None})
+            source = self._table.source
+            masked = from_file(path, delimiter=source.delimiter, missing=source.missing)
+            published(database, masked.frame, told.text())
+        self._manifest = told
 
     def _described(self, path: Path, rows: int, sha256: str) -> Data:
         source = self._table.source

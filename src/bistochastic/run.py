@@ -24,8 +24,10 @@ from bistochastic.plan.plan import Plan
 from bistochastic.plan.treatments import Treated, individuals
 from bistochastic.release import Release
 from bistochastic.tables.base import Drop, Names, Ranks, Recode, Rows, Step, Table
+from bistochastic.tables.connections import is_database
 from bistochastic.tables.local import Local
-from bistochastic.tables.sources import Source, from_file, from_frame
+from bistochastic.tables.opening import from_place
+from bistochastic.tables.sources import Source, from_frame, of_spark
 
 __all__ = ["opened", "protect"]
 
@@ -43,7 +45,8 @@ def protect(
     """Protect a table as a plan says, with exactly the guarantee that `plan.explain()` told.
 
     Args:
-        table: The path of a file, or a dataframe of pandas, Polars, PyArrow, DuckDB or Spark.
+        table: The path of a file, the address of a table in a database, or a dataframe of pandas,
+            Polars, PyArrow, DuckDB or Spark.
         plan: What each column is, and what is done to it.
         key: The secret; a fresh one, which nobody keeps, unless given.
         engine: Who reads a file: this process, or the workers of a session of Spark. A frame of
@@ -93,12 +96,12 @@ def carried(
             f"{source.where[:1].upper()}{source.where[1:]} is in this process, which masks it "
             f"without Spark. Give a path or a frame of Spark, or leave the engine out."
         )
+    if is_database(table):
+        raise TableError(
+            "Spark reads databases in pieces of its own. Let it: give the frame that "
+            "spark.read.jdbc makes, or leave the engine out."
+        )
     return spark().Spark.of(table, source, steps, records, on_rows).prepared()
-
-
-def of_spark(table: Any) -> bool:
-    """Whether this is a frame of Spark, which nobody needs to import for that."""
-    return type(table).__module__.startswith("pyspark.sql.")
 
 
 def spark() -> Any:
@@ -115,11 +118,9 @@ def spark() -> Any:
 
 def opened(table: Any, plan: Plan) -> Source:
     """The table as it can be read, again and again, in one order."""
-    if of_spark(table):
-        return spark().from_spark(table)
     if isinstance(table, str | Path):
-        file = plan.said.file
-        return from_file(Path(table), delimiter=file.delimiter, missing=file.missing)
+        file, records = plan.said.file, plan.said.records
+        return from_place(table, delimiter=file.delimiter, missing=file.missing, records=records)
     return from_frame(table)
 
 

@@ -22,7 +22,7 @@ from bistochastic.tables.base import (
 from bistochastic.tables.labels import MISSING, UNSEEN, Coder, coder, type_name
 from bistochastic.tables.sources import Source
 
-__all__ = ["NAMELESS", "Steps", "as_ids", "refusal", "spread"]
+__all__ = ["NAMELESS", "Steps", "as_ids", "coders_of", "refusal", "spread"]
 
 NAMELESS = "without a record id"
 REMEDIES = {
@@ -45,13 +45,10 @@ class Steps:
     @classmethod
     def of(cls, steps: tuple[Step, ...], records: str | None, source: Source, schema: Any) -> Self:
         """Steps for a table with such types; refuses domains that do not fit them."""
-        gaps = source.missing if source.text else ()
-        coders = {
-            column: coder(column, domain, schema[column], text=source.text, gaps=gaps)
-            for step in steps
-            if isinstance(step, Recode)
-            for column, domain in zip(step.columns, step.domains, strict=True)
-        }
+        coders: dict[str, Coder] = {}
+        for step in steps:
+            if isinstance(step, Recode):
+                coders |= coders_of(step, source, schema)
         return cls(steps, records, coders)
 
     @property
@@ -128,6 +125,15 @@ class Steps:
             where = first_rows(ids.is_null().to_numpy(), rows)
             return None, [Unseen(ids.name, NAMELESS, ids.null_count(), where)]
         return as_ids(ids), []
+
+
+def coders_of(step: Recode, source: Source, schema: Any) -> dict[str, Coder]:
+    """The coders of the columns of a step in a table with such types."""
+    gaps = source.missing if source.text else ()
+    return {
+        column: coder(column, domain, schema[column], text=source.text, gaps=gaps)
+        for column, domain in zip(step.columns, step.domains, strict=True)
+    }
 
 
 def refusal(found: list[Unseen]) -> DomainError:

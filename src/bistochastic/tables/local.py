@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from bistochastic.errors import BistochasticError, DomainError, ReleaseError, TableError
 from bistochastic.tables.base import Ranks, Step, Unseen, merged
-from bistochastic.tables.batches import Steps, refusal
+from bistochastic.tables.batches import Steps, coders_of, refusal
 from bistochastic.tables.numbers import as_numbers
 from bistochastic.tables.ragged import refuse_short
 from bistochastic.tables.sources import Source, understood
 
-__all__ = ["Local", "as_numbers", "ranked", "refuse_full", "sink"]
+__all__ = ["FAILURES", "Local", "as_numbers", "coders_of", "ranked", "refuse_full", "sink"]
 
 ROW_GROUP = 250_000  # rows of a Parquet row group and of an Arrow batch, whatever the batches were
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)

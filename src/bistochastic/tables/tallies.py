@@ -13,7 +13,7 @@ from bistochastic.tables.counting import Count
 from bistochastic.tables.local import FAILURES, as_numbers, coders_of
 from bistochastic.tables.sources import Source, understood
 
-__all__ = ["counted", "labels_of"]
+__all__ = ["MOST_LABELS", "Counter", "counted", "labels_of", "refuse_uncounted"]
 
 COUNTED_IN_PLACE = 1 << 22  # cells that are counted in an array of all of them
 PENDING = 1 << 22  # cells that may wait to be added up
@@ -24,9 +24,12 @@ MOST_LABELS = 1_000_000  # distinct values of a column that passes, beyond which
 def counted(source: Source, count: Count) -> Tally:
     """The cells of some columns of a table and how often each of them is reported."""
     refuse_absent(source, (*count.columns, *([count.weight] if count.weight else [])))
+    if source.far is not None:
+        told: Tally = source.far.tally(count)
+        return told
     with understood(source.where):
         schema = source.frame.collect_schema()
-    counter = _Counter(source, count, schema)
+    counter = Counter(source, count, schema)
     wanted = list(dict.fromkeys((*count.columns, *([count.weight] if count.weight else []))))
     numbered = source.frame.select(wanted).with_row_index(counter.row)
     stream = numbered.map_batches(counter.take, schema={counter.row: pl.UInt32}, streamable=True)
@@ -43,8 +46,7 @@ def counted(source: Source, count: Count) -> Tally:
 def labels_of(source: Source, column: str) -> tuple[tuple[Any, ...], bool]:
     """The distinct values of a column in their order, and whether some are missing."""
     refuse_absent(source, (column,))
-    with understood(source.where):
-        distinct = source.frame.select(pl.col(column).unique()).collect(engine="streaming")[column]
+    distinct = _distinct(source, column)
     if distinct.dtype.is_nested() or distinct.dtype in (pl.Object, pl.Binary):
         raise TableError(f"Column {column!r} has values that make no cells, as lists make none.")
     gaps = source.missing if source.text else ()
@@ -64,6 +66,13 @@ def labels_of(source: Source, column: str) -> tuple[tuple[Any, ...], bool]:
     return tuple(there.sort().to_list()), bool(empty.any())
 
 
+def _distinct(source: Source, column: str) -> pl.Series:
+    if source.far is not None:
+        return source.far.distinct(column)
+    with understood(source.where):
+        return source.frame.select(pl.col(column).unique()).collect(engine="streaming")[column]
+
+
 def refuse_absent(source: Source, columns: tuple[str, ...]) -> None:
     """Refuse columns that the table does not have."""
     absent = [name for name in columns if name not in source.names]
@@ -74,8 +83,24 @@ def refuse_absent(source: Source, columns: tuple[str, ...]) -> None:
         )
 
 
+def refuse_uncounted(found: list[Unseen], source: Source) -> None:
+    """Refuse cells that cannot be counted, or rows that cannot be weighed."""
+    together = merged(found)
+    for fault in together:
+        if fault.why == WEIGHTLESS:
+            raise TableError(
+                f"Rows cannot be weighed by {fault.sentence}. Give each a weight of zero or more."
+            )
+    if together:
+        told = "; ".join(one.sentence for one in together)
+        raise DomainError(
+            f"In {source.where}, {told}. The manifest is not the one of this table, or the table "
+            f"was changed."
+        ) from None
+
+
 @final
-class _Counter:
+class Counter:
     """What was counted so far; batches may come in any order."""
 
     def __init__(self, source: Source, count: Count, schema: Any) -> None:
@@ -160,16 +185,7 @@ class _Counter:
         """Say what could not be counted, if anything."""
         if self.failure is not None:
             raise self.failure from None
-        for fault in merged(self.weightless):
-            raise TableError(
-                f"Rows cannot be weighed by {fault.sentence}. Give each a weight of zero or more."
-            )
-        if self.unseen:
-            told = "; ".join(one.sentence for one in merged(self.unseen))
-            raise DomainError(
-                f"In {self.source.where}, {told}. The manifest is not the one of this table, or "
-                f"the table was changed."
-            ) from None
+        refuse_uncounted([*self.weightless, *self.unseen], self.source)
 
     def tally(self) -> Tally:
         """All that was counted."""

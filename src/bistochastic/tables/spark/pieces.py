@@ -1,6 +1,6 @@
 """Pieces of a file: which rows each worker reads, so that a row has its number wherever it is read.
 
-A Parquet or Arrow file is cut by rows. A text file is cut by bytes: workers count the line ends and
+A Parquet file is cut by rows. A text file is cut by bytes: workers count the line ends and
 quotes of each piece, and as a line ends only outside of quotes, the counts of the pieces before
 tell where the first line of a piece begins and which number it has.
 """
@@ -56,7 +56,7 @@ class Stamp:
 @final
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Rows of a Parquet or Arrow file."""
+    """Rows of a Parquet file."""
 
     stamp: Stamp
     start: int
@@ -65,9 +65,8 @@ class Span:
     def read(self, source: Source, columns: list[str] | None) -> pl.DataFrame:
         """The rows, of all columns or of some."""
         self.stamp.refuse_other()
-        scan = pl.scan_ipc if source.format == "arrow" else pl.scan_parquet
         with understood(source.where):
-            frame = scan(self.stamp.path, glob=False)
+            frame = pl.scan_parquet(self.stamp.path, glob=False)
             frame = frame if columns is None else frame.select(columns)
             return frame.slice(self.start, self.rows).collect()
 

@@ -18,7 +18,7 @@ from bistochastic.tables.numbers import refuse_strange
 from bistochastic.tables.sources import Source
 from bistochastic.tables.spark.parcel import jobs, over
 from bistochastic.tables.spark.readers import InOrder
-from bistochastic.tables.spark.reading import Reading, quoted, unused
+from bistochastic.tables.spark.reading import Reading, counted, quoted, unused
 from bistochastic.tables.spark.types import arrow_schema
 from bistochastic.tables.spark.work import (
     DECIMAL,
@@ -116,8 +116,7 @@ def _sorted(
     keyed = reading.job(work, schema, wanted)
     order = keyed.repartitionByRange("key", "row").sortWithinPartitions("key", "row")
     order = order.localCheckpoint()
-    told = order.groupBy(F.spark_partition_id()).count().collect()
-    return order, {int(row[0]): int(row[1]) for row in told}
+    return order, counted(order)
 
 
 def _moved(reading: Reading, order: Any, counts: dict[int, int], moves: Moves, kind: Any) -> Any:

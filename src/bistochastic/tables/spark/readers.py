@@ -12,7 +12,7 @@ from bistochastic.tables.base import Rows
 from bistochastic.tables.sources import Source
 from bistochastic.tables.spark.pieces import Lines, Span
 
-__all__ = ["Addressed", "FromFile", "InOrder", "Reader", "attempt", "frame_of", "here"]
+__all__ = ["Addressed", "FromFile", "InOrder", "Reader", "Tallying", "attempt", "frame_of", "here"]
 
 Read = Iterator[tuple[Rows, pl.DataFrame]]
 
@@ -71,6 +71,18 @@ class FromFile:
             for place in batch.column(0).to_pylist():
                 piece = self.pieces[place]
                 yield piece.start, piece.read(self.source, columns)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tallying:
+    """Counts the rows of each partition."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        rows = sum(batch.num_rows for batch in batches)
+        yield pa.RecordBatch.from_pydict({"place": [here()], "rows": [rows]})
 
 
 def here() -> int:

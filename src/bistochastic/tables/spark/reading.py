@@ -13,11 +13,10 @@ from bistochastic.tables.ragged import refuse_short
 from bistochastic.tables.sources import Source
 from bistochastic.tables.spark.parcel import jobs, over
 from bistochastic.tables.spark.pieces import COUNTED, Bytes, Counting, Lines, Stamp, joined, spans
-from bistochastic.tables.spark.readers import Addressed, FromFile, InOrder, Reader
+from bistochastic.tables.spark.readers import Addressed, FromFile, InOrder, Reader, Tallying
 from bistochastic.tables.spark.session import parallelism, piece_bytes, session, setting
-from bistochastic.tables.spark.types import polars_schema
 
-__all__ = ["Reading", "from_spark", "quoted", "reading", "unused"]
+__all__ = ["WHERE", "Reading", "counted", "quoted", "reading", "unused"]
 
 WHERE = "the pyspark frame"
 READ = {"LogicalRelation", "Project", "Filter", "SubqueryAlias", "View", "ResolvedHint"}
@@ -63,18 +62,6 @@ def unused(name: str, names: Sequence[str]) -> str:
     return name
 
 
-def from_spark(frame: Any) -> Source:
-    """A frame of Spark as a source: its names and types; its rows stay where they are."""
-    if not hasattr(frame, "_jdf"):
-        raise TableError(
-            "A frame of Spark Connect has no partitions that its client sees. Write it to Parquet "
-            "and give the path, or use a classic session."
-        )
-    zone = setting(frame.sparkSession, "spark.sql.session.timeZone", "UTC")
-    types = polars_schema(frame.schema, zone, WHERE)
-    return Source(pl.LazyFrame(schema=types), tuple(frame.columns), "frame", WHERE)
-
-
 def reading(given: Any, source: Source) -> Reading:
     """A path or a frame of Spark, ready to be read."""
     if isinstance(given, str | Path):
@@ -85,10 +72,10 @@ def reading(given: Any, source: Source) -> Reading:
 def of_file(path: Path, source: Source, spark: Any) -> Reading:
     """A file that all workers see, each of which reads pieces of it."""
     stamp = Stamp.of(path)
-    if source.format in ("csv.gz", "csv.zst"):
+    if source.format not in ("csv", "parquet"):
         raise TableError(
-            f"{source.where} is packed as a whole, so nobody can read a piece of it. Unpack it, or "
-            f"convert it to Parquet, or use the local engine."
+            f"{source.where} is of a format that workers cannot share. Make it CSV or Parquet, or "
+            f"use the local engine."
         )
     schema = source.frame.collect_schema()
     bare = replace(source, frame=pl.LazyFrame(schema=schema), back=None, lines=None)
@@ -97,16 +84,14 @@ def of_file(path: Path, source: Source, spark: Any) -> Reading:
         pieces: tuple[Any, ...] = tuple(_lines(stamp, source, spark, wanted))
     else:
         rows = int(source.frame.select(pl.len()).collect().item())
-        pieces = tuple(spans(stamp, rows, wanted, _row_groups(path, source)))
+        pieces = tuple(spans(stamp, rows, wanted, _row_groups(path)))
     count = sum(piece.rows for piece in pieces)
     base = spark.range(0, len(pieces), 1, max(len(pieces), 1))
     return Reading(spark, base, FromFile(bare, pieces), schema, count, in_order=True)
 
 
-def _row_groups(path: Path, source: Source) -> list[int]:
+def _row_groups(path: Path) -> list[int]:
     """Where the row groups of a Parquet file end."""
-    if source.format != "parquet":
-        return []
     from pyarrow import parquet
 
     told, ends = parquet.read_metadata(path), [0]
@@ -152,10 +137,14 @@ def of_frame(frame: Any, source: Source) -> Reading:
                 return Reading(spark, base, Addressed(row), schema, count, in_order)
         if _order(frame) != "DETERMINATE":
             frame = frame.localCheckpoint()  # rows that were shuffled come in another order again
-        where = F.spark_partition_id()
-        told = frame.groupBy(where.alias("place")).count().collect()
-    counts = {int(row[0]): int(row[1]) for row in told}
+        counts = counted(frame)
     return Reading(spark, frame, InOrder(counts), schema, sum(counts.values()), in_order=True)
+
+
+def counted(frame: Any) -> dict[int, int]:
+    """How many rows each partition has."""
+    told = over(frame.select(F.lit(True).alias("row")), Tallying(), "place long, rows long")
+    return {int(row[0]): int(row[1]) for row in told.collect()}
 
 
 def _nodes(frame: Any) -> set[str]:

@@ -17,11 +17,11 @@ from bistochastic.tables.spark.parcel import jobs, over
 from bistochastic.tables.spark.parts import Part, put_together, rising
 from bistochastic.tables.spark.ranks import FOUND, Ranked, combined, looked_at, ranked
 from bistochastic.tables.spark.readers import Addressed, FromFile
-from bistochastic.tables.spark.reading import Reading, from_spark, quoted, reading, unused
+from bistochastic.tables.spark.reading import Reading, quoted, reading, unused
 from bistochastic.tables.spark.types import arrow_schema, carried
 from bistochastic.tables.spark.work import PARTS, Masking, Surveying, Writing
 
-__all__ = ["Spark", "from_spark"]
+__all__ = ["Spark"]
 
 Report = Callable[[int], None]
 
@@ -61,7 +61,9 @@ class Spark:
     def bare(self) -> Source:
         """The source without its rows, as workers take it along."""
         schema = self.reading.schema
-        return replace(self.source, frame=pl.LazyFrame(schema=schema), back=None, lines=None)
+        return replace(
+            self.source, frame=pl.LazyFrame(schema=schema), back=None, lines=None, far=None
+        )
 
     def counted(self) -> int:
         """How many rows there are."""
