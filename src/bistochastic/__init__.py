@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bistochastic.contingency import Contingency, contingency, estimate
+    from bistochastic.displacing import Displaced, displace, displace_together
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.chance import random_distances, random_relative_distances
     from bistochastic.measures.closeness_bounds import (
         ClusterDeniability,
         closeness_epsilon,
@@ -79,6 +81,24 @@ if TYPE_CHECKING:
     )
     from bistochastic.measures.design import design_effect, sample_size
     from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
+    from bistochastic.measures.dominance import Dominance, dominance, dominates
+    from bistochastic.measures.histogram import Histogram
+    from bistochastic.measures.nominal import changed, marginality
+    from bistochastic.measures.permutation import (
+        Displacement,
+        displacement,
+        file_information_loss,
+        file_protection,
+        information_loss,
+        relative_distances,
+    )
+    from bistochastic.measures.permuted import (
+        PermutedColumn,
+        own_privacy,
+        permuted_privacy,
+        records_failing,
+    )
+    from bistochastic.measures.preference import Preference, preference
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
@@ -106,7 +126,10 @@ __all__ = [
     "Contingency",
     "Dense",
     "Disclosure",
+    "Displaced",
+    "Displacement",
     "DomainError",
+    "Dominance",
     "EntropyError",
     "EpsilonBound",
     "Ergodic",
@@ -116,6 +139,7 @@ __all__ = [
     "Explanation",
     "Grouping",
     "Guarantee",
+    "Histogram",
     "Independence",
     "Key",
     "KeyFileError",
@@ -129,10 +153,12 @@ __all__ = [
     "NotBistochasticError",
     "Ordered",
     "Permutation",
+    "PermutedColumn",
     "Perturbation",
     "Plan",
     "PlanError",
     "Posterior",
+    "Preference",
     "Randomiser",
     "Reflected",
     "Release",
@@ -155,6 +181,7 @@ __all__ = [
     "average",
     "averaging_report",
     "calibrate",
+    "changed",
     "closeness_epsilon",
     "cluster_deniability",
     "contingency",
@@ -163,26 +190,42 @@ __all__ = [
     "design_effect",
     "diffusion",
     "disclosure",
+    "displace",
+    "displace_together",
+    "displacement",
     "distortion",
     "diverse_classes",
     "domain_digest",
+    "dominance",
+    "dominates",
     "draw",
     "epsilon_closeness",
     "estimate",
+    "file_information_loss",
+    "file_protection",
     "fold",
     "gaussian_noise",
     "identity",
+    "information_loss",
     "inspect",
     "invariant",
     "majorizes",
+    "marginality",
     "microaggregate",
     "optimal",
+    "own_privacy",
     "permute",
+    "permuted_privacy",
     "perturbation",
+    "preference",
     "protect",
+    "random_distances",
+    "random_relative_distances",
     "randomise",
     "randomised_response",
     "rebuilt",
+    "records_failing",
+    "relative_distances",
     "report",
     "sample_size",
     "secrecy",
@@ -201,6 +244,7 @@ __version__ = "0.1.0"
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
     "contingency": "Contingency contingency estimate",
+    "displacing": "Displaced displace displace_together",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
@@ -244,11 +288,19 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
-    "measures.closeness_bounds": (
-        "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
-    ),
+    "measures.chance": "random_distances random_relative_distances",
+    "measures.closeness_bounds": "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness",
     "measures.design": "design_effect sample_size",
     "measures.disclosure": "Disclosure Posterior disclosure",
+    "measures.dominance": "Dominance dominance dominates",
+    "measures.histogram": "Histogram",
+    "measures.nominal": "changed marginality",
+    "measures.permutation": (
+        "Displacement displacement file_information_loss file_protection "
+        "information_loss relative_distances"
+    ),
+    "measures.permuted": "PermutedColumn own_privacy permuted_privacy records_failing",
+    "measures.preference": "Preference preference",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "release": "Release",
