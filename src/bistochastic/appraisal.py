@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bistochastic.errors import MeasureError
 from bistochastic.measures.attributes import Attribute, Metric, Scale
@@ -14,8 +15,10 @@ from bistochastic.measures.histogram import ZERO
 from bistochastic.measures.linkage import Linkage, linkage
 from bistochastic.measures.nominal import changed
 from bistochastic.measures.permutation import Displacement, displacement, information_loss
+from bistochastic.measures.permuted import PermutedColumn, permuted_privacy
 from bistochastic.measures.propensity import Propensity, propensity
 from bistochastic.measures.utility import Compared, column_utility, pair_utility
+from bistochastic.measures.windows import Criterion
 from bistochastic.pairing import Pair
 
 __all__ = [
@@ -28,30 +31,44 @@ __all__ = [
     "links",
     "loss_figures",
     "moved",
+    "permuted",
+    "permuted_figures",
+    "propensity_figures",
     "protection_figures",
+    "size_figures",
+    "told_by",
     "utility_figures",
 ]
+
+Floats = NDArray[np.float64]
 
 MANY = 200_000  # records up to which linkage is part of every evaluation
 MODEL = 200  # columns up to which a propensity score and all pairs are
 ALPHAS = (1.0, 0.0)
+PERMUTED: tuple[tuple[str, Criterion, str], ...] = (
+    ("permuted v, distinct", "distinct", "values within d ranks"),
+    ("permuted v, variance", "variance", "variance within d ranks"),
+)
 NAMED = {1.0: "mean", 0.0: "geometric mean"}
 
 
 def displaced(pair: Pair, name: str) -> Displacement:
     """How far masking moved each record of a column that has an order."""
-    column = pair.column(name)
-    if not column.ordered:
+    return displacement(*_in_order(pair, name))
+
+
+def permuted(pair: Pair, name: str) -> PermutedColumn:
+    """What permuted privacy a column that has an order attains."""
+    return permuted_privacy(*_in_order(pair, name))
+
+
+def _in_order(pair: Pair, name: str) -> tuple[Floats, Floats]:
+    if not pair.column(name).ordered:
         raise MeasureError(
             f"Column {name!r} has no order, so nobody is displaced in it. Declare one (orders), or "
             f"a distance between its labels (distances)."
         )
-    pair.sides(name)  # refuses what is not linked
-    before, after = column.numbers("before"), column.numbers("after")
-    if pair.partner is not None and pair.by != "position":
-        rows = np.flatnonzero(pair.partner >= 0)
-        before, after = before[rows], after[pair.partner[rows]]
-    return displacement(before, after)
+    return pair.sides(name, numbers=True)
 
 
 def moved(pair: Pair, name: str) -> float:
@@ -80,6 +97,24 @@ def protection_figures(pair: Pair, displacements: dict[str, Displacement]) -> It
                 "protection", (name,), value, f"{NAMED[alpha]} way, share of n - 1 ranks", SAFER,
                 parameter=f"alpha={alpha:g}", high=max(high, value), reference=line,
             )  # fmt: skip
+
+
+def permuted_figures(pair: Pair, shares: Sequence[float] = (0.95,)) -> Iterator[Figure]:
+    """The (d, v) of permuted privacy that so large shares of the records attain."""
+    for name, column in pair.columns.items():
+        if not (column.ordered and pair.linked):
+            continue
+        try:
+            found = permuted(pair, name)
+        except MeasureError:  # nobody has a value before and after
+            continue
+        of = (name,)
+        for share in shares:
+            asked, d = f"share={share:g}", int(found.distance(share))
+            yield Figure("permuted d", of, d, "ranks from the look-alike", SAFER, parameter=asked)
+            for title, criterion, unit in PERMUTED:
+                v = float(found.diversity(d, share, criterion))
+                yield Figure(title, of, v, unit, SAFER, parameter=asked)
 
 
 def loss_figures(displacements: dict[str, Displacement]) -> Iterator[Figure]:
@@ -245,7 +280,7 @@ def size_figures(pair: Pair) -> Iterator[Figure]:
         yield Figure("linked", (), pair.linked, "records in both tables", NEUTRAL)
 
 
-def _coded(values: np.ndarray) -> np.ndarray:
+def _coded(values: Floats) -> NDArray[np.int64]:
     """Numbers as codes in their order, -1 for missing."""
     there = values == values
     codes = np.full(values.size, -1, dtype=np.int64)

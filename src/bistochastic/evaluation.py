@@ -1,81 +1,31 @@
 """Evaluation: any masked file against its original, whoever made it, on one honest scale."""
 
-import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict
+from numpy.typing import ArrayLike, NDArray
 
 from bistochastic import appraisal
+from bistochastic.account import Account, accounted, tabled
 from bistochastic.errors import MeasureError
-from bistochastic.manifest import Epsilon, Manifest
+from bistochastic.manifest import Manifest
 from bistochastic.measures.attributes import Metric, Scale
 from bistochastic.measures.closeness import Anonymity, Closeness
 from bistochastic.measures.figures import Figure
 from bistochastic.measures.linkage import Linkage
 from bistochastic.measures.permutation import Displacement, information_loss
+from bistochastic.measures.permuted import PermutedColumn, records_failing
+from bistochastic.measures.windows import Criterion
 from bistochastic.pairing import Declared, Kind, Pair, paired
 from bistochastic.plan.plan import Plan
 from bistochastic.through import through
 
-__all__ = ["Account", "Evaluation", "evaluate"]
+__all__ = ["Evaluation", "evaluate"]
 
 Side = Literal["original", "masked"]
-NUMBERS = ("value", "low", "high", "reference", "before", "after")
-
-
-class _Said(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Judged(_Said):
-    """One column: its kind, and why it is taken for that."""
-
-    name: str
-    kind: Kind
-    why: str
-    ordered: bool
-
-
-class Line(_Said):
-    """One figure: a measure of some columns with its unit, direction and reference line."""
-
-    section: str
-    measure: str
-    of: tuple[str, ...]
-    parameter: str
-    value: Epsilon | None
-    low: Epsilon | None
-    high: Epsilon | None
-    reference: Epsilon | None
-    before: Epsilon | None
-    after: Epsilon | None
-    unit: str
-    direction: str
-
-
-class Account(_Said):
-    """Everything an evaluation found, for machines."""
-
-    original_records: int
-    masked_records: int
-    linked_records: int
-    linked_by: str
-    missing_records: int
-    only_in_original: tuple[str, ...]
-    only_in_masked: tuple[str, ...]
-    columns: tuple[Judged, ...]
-    figures: tuple[Line, ...]
-    notes: tuple[str, ...]
-
-    def text(self) -> str:
-        """The same as JSON."""
-        told = self.model_dump(mode="json")
-        return json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 @final
@@ -133,6 +83,30 @@ class Evaluation:
         one, other = (self.displacement(name) for name in pair)
         return _as_asked(information_loss(one, other, theta, rescaled=rescaled))
 
+    def permuted(self, column: str) -> PermutedColumn:
+        """How far each masked value is from the one that looks like the record, and who is near."""
+        return appraisal.permuted(self.pair, column)
+
+    def permuted_privacy(self, shares: Sequence[float] = (1.0, 0.95, 0.5)) -> Any:
+        """The (d, v) that so large shares of the records attain in each column, as a table.
+
+        d is in ranks, v the distinct values, or the variance, of all that is masked within d ranks.
+        """
+        return tabled([("protection", f) for f in appraisal.permuted_figures(self.pair, shares)])
+
+    def failing(
+        self,
+        d: Mapping[str, int],
+        v: Mapping[str, float] | None = None,
+        *,
+        criterion: Criterion = "variance",
+    ) -> NDArray[np.int64]:
+        """The rows of the original, from 0, for which (d, v)-permuted privacy does not hold."""
+        found = records_failing(
+            {name: self.permuted(name) for name in d}, d, v, criterion=criterion
+        )
+        return self.pair.linked_rows[found]
+
     def linkage(
         self,
         columns: Sequence[str] | None = None,
@@ -188,13 +162,17 @@ class Evaluation:
         """All figures by section."""
         return {name: self.section(name) for name in SECTIONS}
 
+    @property
+    def _lines(self) -> list[tuple[str, Figure]]:
+        return [(name, figure) for name, figures in self.figures.items() for figure in figures]
+
     def utility(self) -> Any:
         """What distributions, associations and a propensity score lose, as a table."""
-        return _table([("utility", figure) for figure in self.section("utility")])
+        return tabled([("utility", figure) for figure in self.section("utility")])
 
     def frame(self) -> Any:
         """All figures as a table, one in each row, with unit and direction."""
-        return _table([(s, figure) for s, figures in self.figures.items() for figure in figures])
+        return tabled(self._lines)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -203,23 +181,7 @@ class Evaluation:
 
     def account(self) -> Account:
         """Everything found, in the form in which it is written."""
-        pair = self.pair
-        lines = [(s, figure) for s, figures in self.figures.items() for figure in figures]
-        return Account(
-            original_records=pair.before,
-            masked_records=pair.after,
-            linked_records=pair.linked,
-            linked_by=pair.by,
-            missing_records=int(pair.missing.size),
-            only_in_original=pair.only_before,
-            only_in_masked=pair.only_after,
-            columns=tuple(
-                Judged(name=c.name, kind=c.kind, why=c.why, ordered=c.ordered)
-                for c in pair.columns.values()
-            ),
-            figures=tuple(Line(section=section, **_plain(figure)) for section, figure in lines),
-            notes=self.notes,
-        )
+        return accounted(self.pair, self._lines, self.notes)
 
     def json(self) -> str:
         """Everything found as JSON; its schema is `bistochastic schema evaluation`."""
@@ -244,7 +206,10 @@ class Evaluation:
 
 SECTIONS: dict[str, Callable[[Evaluation], Iterable[Figure]]] = {
     "records": lambda found: appraisal.size_figures(found.pair),
-    "protection": lambda found: appraisal.protection_figures(found.pair, found.displacements),
+    "protection": lambda found: chain(
+        appraisal.protection_figures(found.pair, found.displacements),
+        appraisal.permuted_figures(found.pair),
+    ),
     "linkage": lambda found: appraisal.linkage_figures(found.pair),
     "closeness": lambda found: appraisal.closeness_figures(
         found.pair, found.keys, found.confidential
@@ -362,30 +327,6 @@ def _notes(pair: Pair) -> list[str]:
         if names:
             told.append(f"Only in the {where}: {', '.join(names)}.")
     return told
-
-
-def _table(lines: Sequence[tuple[str, Figure]]) -> Any:
-    """Figures as a dataframe."""
-    import polars as pl
-
-    texts = ("section", "measure", "columns", "parameter", "unit", "direction")
-    schema: dict[str, Any] = {
-        name: pl.String if name in texts else pl.Float64
-        for name in (*texts[:4], *NUMBERS, *texts[4:])
-    }
-    rows = [
-        {"section": section, "columns": " × ".join(figure.of)} | figure._asdict()
-        for section, figure in lines
-    ]
-    return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
-
-
-def _plain(figure: Figure) -> dict[str, Any]:
-    """A figure as JSON can say it: no NaN, ∞ in words."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in figure._asdict().items()
-    }
 
 
 def _as_asked(values: np.ndarray) -> Any:

@@ -99,18 +99,28 @@ class Pair:
         """The rows of the original whose record is not in the masked table, from 0."""
         return np.flatnonzero(np.zeros(0) if self.partner is None else self.partner < 0)
 
-    def sides(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """A column of the records that are in both tables, row by row."""
+    @property
+    def linked_rows(self) -> Integers:
+        """The rows of the original whose record is in both tables, from 0."""
+        return np.flatnonzero(np.zeros(0) if self.partner is None else self.partner >= 0)
+
+    def sides(self, name: str, *, numbers: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+        """A column of the records that are in both tables, row by row; as numbers if it can be."""
         column = self.column(name)
         if self.partner is None:
             raise MeasureError(
                 f"Nobody is linked: there are {self.before} records and {self.after}. Name the "
                 f"column that says who is who (id)."
             )
+        before, after = (
+            (column.numbers("before"), column.numbers("after"))
+            if numbers
+            else (column.before, column.after)
+        )
         if self.linked == self.before == self.after and self.by == "position":
-            return column.before, column.after
-        rows = np.flatnonzero(self.partner >= 0)
-        return column.before[rows], column.after[self.partner[rows]]
+            return before, after
+        rows = self.linked_rows
+        return before[rows], after[self.partner[rows]]
 
     def column(self, name: str) -> Shared:
         """A column by its name."""

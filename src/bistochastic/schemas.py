@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from bistochastic.account import Account
 from bistochastic.comparison import Verdicts
-from bistochastic.evaluation import Account
 from bistochastic.manifest import Explanation, Manifest
 from bistochastic.plan.model import PlanModel
 from bistochastic.statement import Statement

@@ -1,6 +1,5 @@
 """`compare`: several maskings of one file."""
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -64,10 +63,16 @@ def named(paths: tuple[Path, ...]) -> list[str]:
     """The files by what tells their names apart, or by their paths where two have one name."""
     stems = [path.name.partition(".")[0] or path.name for path in paths]
     if max(Counter(stems).values()) == 1:
-        shared = os.path.commonprefix(stems) if len(stems) > 1 else ""
+        shared = beginning(min(stems), max(stems)) if len(stems) > 1 else ""
         cut = max(shared.rfind("_"), shared.rfind("-")) + 1
         return [stem[cut:] for stem in stems] if all(stem[cut:] for stem in stems) else stems
     whole = [str(path) for path in paths]
     if len(set(whole)) < len(whole):
         refuse("A masked file is named twice. Name each once.", 2)
     return whole
+
+
+def beginning(one: str, other: str) -> str:
+    """What two words begin with alike: of the first and the last in order, all between do too."""
+    apart = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return one[: next(apart, min(len(one), len(other)))]
