@@ -116,10 +116,7 @@ if TYPE_CHECKING:
     from bistochastic.tradeoff.distortions import hamming, squared, taxonomic, weighted
     from bistochastic.tradeoff.filling import water_filling
     from bistochastic.tradeoff.function import Tradeoff, tradeoff
-    from bistochastic.tradeoff.information import (
-        InformationEstimate,
-        estimated_information,
-    )
+    from bistochastic.tradeoff.information import InformationEstimate, estimated_information
     from bistochastic.tradeoff.placed import Placed
     from bistochastic.tradeoff.point import TradeoffPoint
     from bistochastic.tradeoff.quadratic import (
@@ -344,8 +341,8 @@ _HOMES = {
     "measures.histogram": "Histogram",
     "measures.nominal": "changed marginality",
     "measures.permutation": (
-        "Displacement displacement file_information_loss file_protection information_loss "
-        "relative_distances"
+        "Displacement displacement file_information_loss file_protection "
+        "information_loss relative_distances"
     ),
     "measures.permuted": "PermutedColumn own_privacy permuted_privacy records_failing",
     "measures.preference": "Preference preference",
