@@ -82,8 +82,8 @@ class Release:
         frame, source = self._frame(), self._table.source
         if not hasattr(frame, "lazy"):  # of another engine, whose rows are not here
             raise ReleaseError(
-                "A report is made of rows that are on this machine. Write the release into a folder "
-                "first, then: bistochastic report FOLDER --html FILE."
+                "A report is made of rows that are on this machine. Write the release into a "
+                "folder first, then: bistochastic report FOLDER --html FILE."
             )
         masked = replace(
             source, frame=frame.lazy(), names=tuple(frame.columns), where="the masked table",
