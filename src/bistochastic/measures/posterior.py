@@ -189,10 +189,7 @@ class Alone:
 
     @cached_property
     def _reported(self) -> Floats:
-        found = np.maximum(gathered(self._legible, self._weights), 0.0)
-        if self.share is not None and (self.share == 0).any():
-            found[self._peaks == 0] = 0.0  # not reported at all, whatever rounding says
-        return found
+        return np.maximum(gathered(self._legible, self._weights), 0.0)
 
     @cached_property
     def _deniable(self) -> Floats:
