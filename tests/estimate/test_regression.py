@@ -288,10 +288,10 @@ def test_what_has_no_solution_is_refused():
     with pytest.raises(bs.SingularMatrixError, match="mix of the others"):
         fitted(*known([x, 2 * x], x), FREE)
     sure = known([x], (x > 9).astype(float))
-    with pytest.raises(bs.MatrixError, match="for sure|mix of the others"):
+    with pytest.raises(bs.MatrixError, match=r"for sure|mix of the others"):
         fitted(*sure, FREE, family="logistic")
     nobody = Latent(np.eye(1), np.zeros(1, int), np.zeros(20, int))
-    with pytest.raises(bs.MatrixError, match="for sure|flat"):
+    with pytest.raises(bs.MatrixError, match=r"for sure|flat"):
         likeliest(*sure, nobody)
     with pytest.raises(bs.MatrixError, match="need more than"):
         fitted(*known([x[:2]], x[:2]), FREE)
