@@ -44,6 +44,7 @@ __all__ = ["Contingency", "Method", "contingency", "estimate"]
 
 Floats = NDArray[Any]
 Method = Literal["unbiased", "likelihood"]
+Ordered = tuple[dict[str, pl.Series], NDArray[np.int64] | None]
 Where = Mapping[str, Any]  # labels of columns, one or several for each
 
 NEGATIVE = "the estimated variance was negative and is told as zero"
@@ -94,8 +95,7 @@ class Contingency:
     def table(self) -> pl.DataFrame:
         """The same, as Polars has it."""
         shares = self.shares
-        codes, labels = labelled(self.sides, shares.cells, shares.sizes)
-        order = np.lexsort([codes[name] for name in reversed(self.asked)])
+        labels, order = self._ordered(shares.cells)
         numbers = self._numbers()
         total = self.tally.total
         numbers["count"] = numbers["estimate"] * total
@@ -110,7 +110,14 @@ class Contingency:
             pl.lit(self.interval).alias(_free("interval", taken)),
             pl.Series(_free("note", taken), self._notes(), dtype=pl.String),
         )
-        return frame[pl.Series(order.astype(np.uint32))]
+        return frame if order is None else frame[pl.Series(order)]
+
+    def _ordered(self, cells: NDArray[np.int64]) -> Ordered:
+        """Labels of cells, and the order by the columns as they were asked for if another."""
+        codes, labels = labelled(self.sides, cells, self.shares.sizes)
+        if tuple(codes) == self.asked and not self.lost:
+            return labels, None
+        return labels, np.lexsort([codes[name] for name in reversed(self.asked)])
 
     def _numbers(self) -> dict[str, Floats]:
         """Estimates, errors and limits of all cells, in their own order."""
@@ -181,9 +188,8 @@ class Contingency:
         """The dispersion matrix of the unbiased shares, in the order of the rows of `frame`."""
         shares = self.shares
         matrix = dispersed(self.tally, self._axes, variance=self.variance)
-        codes, _ = labelled(self.sides, shares.cells, shares.sizes)
-        order = np.lexsort([codes[name] for name in reversed(self.asked)])
-        return np.asarray(matrix[np.ix_(order, order)])
+        _, order = self._ordered(shares.cells)
+        return matrix if order is None else np.asarray(matrix[np.ix_(order, order)])
 
     def share(self, where: Where) -> Estimated:
         """The share of all cells with these labels, say `{"sex": "f", "age": [3, 4]}`."""
@@ -223,8 +229,7 @@ class Contingency:
             found.estimate[own], found.estimate[margin], found.covariance[own, own],
             found.covariance[own, margin], found.covariance[margin, margin], self._z,
         )  # fmt: skip
-        codes, labels = labelled(self.sides, cells.cells, cells.sizes)
-        order = np.lexsort([codes[name] for name in reversed(self.asked)])
+        labels, order = self._ordered(cells.cells)
         taken = set(self.asked)
         high = np.minimum(told[3], 1.0)
         made = [labels[name] for name in self.asked]
@@ -235,7 +240,9 @@ class Contingency:
                 strict=True,
             )
         ]  # fmt: skip
-        return in_kind_of(self.reported.given, pl.DataFrame(made)[pl.Series(order)])
+        frame = pl.DataFrame(made)
+        shown = frame if order is None else frame[pl.Series(order)]
+        return in_kind_of(self.reported.given, shown)
 
     def independence(self, first: str, second: str) -> Independence:
         """Pearson's test of independence of two columns, corrected for the channel."""

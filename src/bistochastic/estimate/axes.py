@@ -108,6 +108,12 @@ class Axis:
         """The mean square that the members of each level report."""
         return np.concatenate([self.inverse.spread(), np.ones(self.kept)])
 
+    def whole(self) -> tuple[Floats, Floats]:
+        """The sum over all true codes of the squares that they report, and how many are members."""
+        reported = self.forward(np.ones((self.size, 1)))
+        members = np.bincount(self.all_levels, minlength=self.count)
+        return self.squared(reported)[:, 0], members.astype(np.float64)
+
     @property
     def spread_of_each(self) -> float:
         """The same where the inverse is $aI + bJ$, and then all levels have one."""

@@ -47,7 +47,7 @@ def identified(channel: Channel, wanted: Levels | None = None) -> Identified:
     if isinstance(channel, Blocks) and wanted is None:
         levels = channel.block_of(np.arange(n)).astype(np.int64)
         return Identified(levels, _indicators(levels))
-    if isinstance(channel, Mixture):  # whose truth is as likely as each lie
+    if isinstance(channel, Mixture) and channel.singular:  # whose truth is as likely as each lie
         return Identified(np.zeros(n, np.int64), np.ones((1, n)))
     if n > MOST:
         raise TooLargeError(

@@ -76,9 +76,11 @@ def around(limits: Limits, best: Floats) -> Limits:
 def _score(shares: Shares, z: float, variance: Variance) -> Limits:
     """The roots of the quadratic, within the shares that are possible."""
     estimate, own = shares.estimate, shares.own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        others = (shares.moment - estimate * own) / (1 - estimate)
-    others = np.where(np.isfinite(others), np.maximum(others, 0.0), 0.0)
+    # What all others report is estimated from what is left, and where next to nobody is left it is
+    # the mean over the codes that they could have.
+    left = np.maximum(1 - estimate, 0.0)
+    told = np.where(left > 0, np.maximum(shares.moment - estimate * own, 0.0), 0.0)
+    others = (told + shares.rest / shares.rows) / (left + 1 / shares.rows)
     width = z**2 / _effective(shares, variance)
     bent = width if variance == "sample" else 0.0
     lean = own - others - (0.0 if variance == "sample" else 1.0)

@@ -77,6 +77,16 @@ class _Search:
         self.total = tally.total
         self.gap = GAP if self.reported.size <= SOLVED else WIDE_GAP
 
+    def refuse_impossible(self) -> None:
+        """Refuse reports that no truth leads to: the channel is not theirs."""
+        even = along(self.axes, np.ones(self.reported.shape), lambda axis: axis.forward)
+        strange = int((even[self.seen] <= 0).sum())
+        if strange:
+            raise TableError(
+                f"{strange} cells were reported that the channel never reports. The manifest is "
+                f"not the one of this table, or the table was changed."
+            )
+
     def start(self) -> Floats:
         """The unbiased table, pushed into the simplex; a uniform one where there is none."""
         size = self.reported.size
@@ -87,6 +97,7 @@ class _Search:
 
     def run(self) -> Fitted:
         """Steps until the certificate holds."""
+        self.refuse_impossible()
         shares = self.start()
         value, gains = self.ascent(shares)
         path = [value * self.total]

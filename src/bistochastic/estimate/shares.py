@@ -46,6 +46,7 @@ class Shares:
     variance: Floats  # clipped at zero
     clipped: NDArray[np.bool_]  # where the estimate of the variance was negative
     own: Floats  # Σ_v p_uv Q_uv²
+    rest: Floats  # the mean of the same over all who are not members
     moment: Floats  # Σ_v Q_uv² λ_v
     rows: int
     total: float
@@ -87,10 +88,14 @@ def _of_all(tally: Tally, axes: Sequence[Axis], variance: Variance) -> Shares:
     else:
         own = along(axes, squares, lambda axis: axis.undo)
         each = along(axes, squares, lambda axis: axis.squared)
-    spread = reduce(np.multiply.outer, [axis.spread() for axis in axes])
+    spread, every, members = (
+        reduce(np.multiply.outer, parts)
+        for parts in zip(*((axis.spread(), *axis.whole()) for axis in axes), strict=True)
+    )
+    rest = (every - members * spread) / np.maximum(tally.size - members, 1)
     cells = np.arange(estimate.size)
     sizes = tuple(axis.count for axis in axes)
-    flat = [table.ravel() for table in (estimate, own, each, spread, moment)]
+    flat = [table.ravel() for table in (estimate, own, each, spread, rest, moment)]
     return _shares(tally, sizes, cells, variance, *flat)
 
 
@@ -107,8 +112,10 @@ def _of_reported(tally: Tally, axes: Sequence[Axis], variance: Variance) -> Shar
         own, each = once[1], twice[1]
     # An axis whose inverse is aI + bJ has the same spread for all of its codes.
     spread = np.full(estimate.size, float(np.prod([axis.spread_of_each for axis in axes])))
+    every = np.prod([a + b * axis.size for axis, (a, b) in zip(axes, squares, strict=True)])
+    rest = (every - spread) / max(tally.size - 1, 1)
     sizes = tuple(axis.count for axis in axes)
-    return _shares(tally, sizes, tally.cells, variance, estimate, own, each, spread, moment)
+    return _shares(tally, sizes, tally.cells, variance, estimate, own, each, spread, rest, moment)
 
 
 def _shares(
@@ -120,6 +127,7 @@ def _shares(
     own: Floats,
     each: Floats,
     spread: Floats,
+    rest: Floats,
     moment: Floats,
 ) -> Shares:
     """Variances from the sums of squares that a cell reports, by either way of seeing them."""
@@ -141,6 +149,7 @@ def _shares(
         kept,
         clipped,
         spread,
+        rest,
         moment,
         rows,
         total,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bistochastic.errors import DomainError, TableError
 from bistochastic.estimate.tally import Tally
-from bistochastic.tables.base import Recode, Unseen, merged
+from bistochastic.tables.base import Recode, Unseen, first_rows, merged
 from bistochastic.tables.counting import Count
 from bistochastic.tables.local import FAILURES, as_numbers, coders_of
 from bistochastic.tables.sources import Source, understood
@@ -17,6 +17,7 @@ __all__ = ["counted", "labels_of"]
 
 COUNTED_IN_PLACE = 1 << 22  # cells that are counted in an array of all of them
 PENDING = 1 << 22  # cells that may wait to be added up
+WEIGHTLESS = "missing or negative"
 MOST_LABELS = 1_000_000  # distinct values of a column that passes, beyond which it has no cells
 
 
@@ -27,17 +28,13 @@ def counted(source: Source, count: Count) -> Tally:
         schema = source.frame.collect_schema()
     counter = _Counter(source, count, schema)
     wanted = list(dict.fromkeys((*count.columns, *([count.weight] if count.weight else []))))
-    stream = source.frame.select(wanted).map_batches(
-        counter.take, schema={wanted[0]: schema[wanted[0]]}, streamable=True
-    )
+    numbered = source.frame.select(wanted).with_row_index(counter.row)
+    stream = numbered.map_batches(counter.take, schema={counter.row: pl.UInt32}, streamable=True)
     try:
         with understood(source.where):
             stream.collect(engine="streaming")
-    except FAILURES:
-        counter.refuse()
-        raise
-    except TableError:
-        counter.refuse()
+    except (*FAILURES, TableError):
+        counter.refuse()  # says it better, if it was about what stands in a cell
         raise
     counter.refuse()
     return counter.tally()
@@ -86,8 +83,11 @@ class _Counter:
         step = Recode(count.columns, count.domains, lambda codes, start, ids: codes)
         self.coders = coders_of(step, source, schema)
         self.unseen: list[Unseen] = []
+        self.weightless: list[Unseen] = []
         self.failure: TableError | None = None
-        self.row = 0
+        self.row = "row"
+        while self.row in source.names:
+            self.row += "_"
         self.sums: list[NDArray[Any]] = []  # counts, weights and squares of every cell
         self.parts: list[pl.DataFrame] = []
         self.pending = 0
@@ -103,15 +103,15 @@ class _Counter:
         except TableError as error:
             self.failure = error
             raise
-        self.row += batch.height
-        return batch.select(batch.columns[0]).clear()
+        return batch.select(self.row).clear()
 
     def _cells(self, batch: pl.DataFrame) -> NDArray[np.int64]:
         cells: NDArray[Any] = np.zeros(0, np.int64)
+        start = int(batch[self.row][0]) if batch.height else 0
         for place, (name, size) in enumerate(
             zip(self.count.columns, self.count.sizes, strict=True)
         ):
-            codes, gone, faults = self.coders[name].encode(batch[name], self.row)
+            codes, gone, faults = self.coders[name].encode(batch[name], start)
             self.unseen += faults
             if gone is not None:
                 codes = np.where(gone, size - 1, codes)
@@ -127,16 +127,15 @@ class _Counter:
         if self.count.weight is None:
             return None
         numbers, present = as_numbers(batch[self.count.weight], self.source)
-        bad = int((~present).sum()) + int((numbers < 0).sum())
-        if bad:
-            raise TableError(
-                f"Column {self.count.weight!r} cannot weigh rows: {bad} of its cells in one batch "
-                f"are missing or negative. Give every row a weight of zero or more."
-            )
+        bad = ~present | (numbers < 0)
+        if bad.any():
+            where = first_rows(bad, int(batch[self.row][0]))
+            fault = Unseen(self.count.weight, WEIGHTLESS, int(bad.sum()), where)
+            self.weightless.append(fault)
         return numbers.astype(np.float64)
 
     def _add(self, cells: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
-        if self.unseen:
+        if self.unseen or self.weightless:
             return
         if self.sums:
             size = self.count.cells
@@ -161,6 +160,10 @@ class _Counter:
         """Say what could not be counted, if anything."""
         if self.failure is not None:
             raise self.failure from None
+        for fault in merged(self.weightless):
+            raise TableError(
+                f"Rows cannot be weighed by {fault.sentence}. Give each a weight of zero or more."
+            )
         if self.unseen:
             told = "; ".join(one.sentence for one in merged(self.unseen))
             raise DomainError(
