@@ -1,6 +1,7 @@
 """Regressions from a release and nothing else, against those of the original."""
 
 import json
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,8 @@ import bistochastic as bs
 from bistochastic.cli import main
 from bistochastic.formula import Formula
 from bistochastic.population import PLAN, people
+from docs import pictures
+from tests.pages import ROOT
 from tests.surveys import KEY
 
 PEOPLE = people()
@@ -238,3 +241,15 @@ def test_the_command(release, tmp_path):
     np.testing.assert_allclose([row["estimate"] for row in rows], wanted["estimate"])
     refused = CliRunner().invoke(main, [*typed[:2], "income ~ sex"])
     assert refused.exit_code == 2
+
+
+def test_the_picture_is_of_what_it_says():
+    """A ring, a dot and an interval for each channel, and the naive fit far off at the end."""
+    figure = ET.fromstring(pictures.OTHERS["regression"]())
+    shapes = [element.get("class") for element in figure[0]]
+    assert [shapes.count(kind) for kind in ("ring", "cell", "interval")] == [9, 9, 9]
+    assert "<!-- picture: regression -->" in (ROOT / "docs" / "regression.md").read_text("utf-8")
+    for truth, naive, fit, low, high in pictures.slopes():
+        assert abs(fit - pictures.LOSS) < 3 * (high - low)
+        if truth < 0.9:
+            assert naive < low < high

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 Statistic = Literal["mean", "total", "quantile", "share", "bounds"]
 
 STATISTICS = ("mean", "total", "quantile", "share", "bounds")
-FELL = "its distribution function was estimated as falling in places, and read as if it did not"
+FELL = "its distribution function is estimated as falling there, further than its error allows"
 
 
 def within(

@@ -96,12 +96,13 @@ def test_the_ends_are_what_a_test_does_not_exclude(seed, share, weighted):
 def test_a_function_that_falls_is_told():
     """Where weights are negative enough, the mended function says that it was mended."""
     correction = Correction.of([bs.Mixture(2, truth=0.7)])
-    cells = np.array([0] * 30 + [1] * 10 + [0] * 30)
-    found, fell = of_cells(cells, np.arange(70.0), 0.9, correction)
+    cells = np.array([0] * 30 + [1] * 25 + [0] * 15)
+    found, fell = of_cells(cells, np.arange(70.0), 0.7, correction, level=0.01)
     assert fell[0]
-    # The first value up to which the function has been as high as the share, before it fell or not.
-    up = np.cumsum(correction.dense()[0, cells])
-    assert found.estimate[0] == np.flatnonzero(up >= 0.9 * up[-1])[0]
+    assert not of_cells(cells, np.arange(70.0), 0.1, correction, level=0.01)[1].any()
+    up = np.cumsum(correction.dense()[0, cells]).tolist()
+    middle = [(max(up[: at + 1]) + min(up[at:])) / 2 for at in range(70)]
+    assert found.estimate[0] == next(at for at in range(70) if middle[at] >= 0.7 * up[-1])
 
 
 def test_an_empty_cell_has_no_quantile():

@@ -131,11 +131,13 @@ def of_cells(
     variance: Variance = "sample",
     level: float = 0.95,
 ) -> tuple[Estimates, NDArray[np.bool_]]:
-    """A quantile within each true cell, and where its distribution function had to be mended.
+    """A quantile within each true cell, and where its distribution function falls too far.
 
     The weight of a record in a cell is its entry of the inverse, which may be negative; so the
-    estimated distribution function may fall. The quantile is where it first reaches the share, as
-    if it never fell; the interval spans all t that a test of its level does not exclude.
+    estimated distribution function may fall. The quantile is where the middle between the least
+    function above it and the greatest below, neither of which falls, reaches the share. It falls
+    too far where that middle is further from it than its own error allows. The interval spans all
+    t that a test of its level does not exclude.
 
     Args:
         reports: The reported cell of each record.
@@ -169,7 +171,7 @@ def _of_cell(
     z: float,
     variance: Variance,
 ) -> tuple[float, float, float, float, bool]:
-    """The quantile in one cell, its error, its interval, and whether the function ever fell."""
+    """The quantile in one cell, its error, its interval, and whether the function falls too far."""
     weight, n = w * q, line.size
     up = np.cumsum(weight)
     size = up[-1] if n else 0.0
@@ -182,15 +184,21 @@ def _of_cell(
     away = up - share * size
     if variance == "sample":
         spread = np.maximum(spread - away**2 / n, 0.0) * n / max(n - 1, 1)
-    risen = np.maximum.accumulate(up[last])
-    fell = bool((risen > up[last] + TINY * size).any())
-    values = line[last]
-    at = int(np.argmax(risen >= (share - TINY) * size))
+    values, mended = line[last], _mended(up[last])
+    at = int(np.argmax(mended >= (share - TINY) * size))
     distance, reach = away[last], z * np.sqrt(spread[last])
+    fell = bool(abs(mended[at] - up[last][at]) > reach[at] + TINY * size)
     open_ = np.abs(distance) <= reach + TINY * size
     low, high = _ends(values, distance, open_, at, reach, share, size, whole, z, variance, n)
     start, stop = max(low, values[0]), min(high, values[-1])
     return float(values[at]), float((stop - start) / (2 * z)), low, high, fell
+
+
+def _mended(up: Array) -> Array:
+    """A function that never falls: the middle of the least above it and the greatest below."""
+    above = np.maximum.accumulate(up)
+    below = np.minimum.accumulate(up[::-1])[::-1]
+    return (above + below) / 2
 
 
 def _ends(
