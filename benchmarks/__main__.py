@@ -27,7 +27,9 @@ ROOMS = (
     "estimate",
     "permutation",
     "referee",
+    "tradeoff",
     "report",
+    "spark",
 )
 
 

@@ -22,6 +22,7 @@ RULE = "Descartes' rule of signs"
 INTERVALS = "bounds on intervals"
 NEAR = 2.0**-32  # to a known root; no stretch next to it is proved to be shorter
 WRONG = 2.0**-44  # relative error of a sum of products of a few rounded factors
+APART = 2.0**-4  # between a known root and the tail, so that there is room next to the root
 OUTWARD = 1 + 2.0**-30
 
 
@@ -35,7 +36,8 @@ def protection_signs(difference: Difference) -> tuple[list[Stretch], str]:
     if difference.changes == 1 or (difference.changes == 2 and at_one in (0, first)):
         return [Stretch(-math.inf, 1.0, first)], RULE
     coefficients = np.array(signed, dtype=np.float64)
-    tail = _tail(abs(coefficients[1:]).sum() / abs(coefficients[0]), values[1] / values[0])
+    others = float(abs(coefficients[1:]).sum() / abs(coefficients[0]))
+    tail = min(_tail(others, values[1] / values[0]), -APART)
     terms = Terms.of(values, coefficients, reference=float(values[0]))
     reach, around = _around_zero(difference, coefficients, tail)
     stretches = [Stretch(-math.inf, tail, first)]
@@ -66,9 +68,11 @@ def information_signs(difference: Difference) -> tuple[list[Stretch], str]:
     if changes == 0 or (changes == 1 and at_one in (0, last)):
         return [Stretch(1.0, math.inf, last)], RULE
     coefficients = np.array(signed, dtype=np.float64)
-    tail = -_tail(abs(coefficients[:-1]).sum() / abs(coefficients[-1]), values[-1] / values[-2])
+    others = float(abs(coefficients[:-1]).sum() / abs(coefficients[-1]))
+    tail = -_tail(others, values[-1] / values[-2])
     if tail <= 1:
         return [Stretch(1.0, math.inf, last)], INTERVALS
+    tail = max(tail, 1 + APART)
     begin, stretches = 1.0, [Stretch(1.0, 1.0, at_one)]
     if not at_one:
         _, sign, reach = _beside(difference, values, coefficients, 1, tail - 1)
