@@ -16,6 +16,7 @@ from bistochastic.commands.shared import (
     spooled,
     the_key,
 )
+from bistochastic.commands.tradeoff import tradeoff
 from bistochastic.errors import BistochasticError
 
 __all__ = ["main"]
@@ -212,6 +213,9 @@ def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: 
     if broken:
         click.echo(f"{len(broken)} of {len(checks)} promises are broken.", err=True)
         sys.exit(1)
+
+
+main.add_command(tradeoff)
 
 
 @main.command()
