@@ -22,6 +22,7 @@ from bistochastic.commands.shared import (
     spooled,
     the_key,
 )
+from bistochastic.commands.tradeoff import tradeoff
 from bistochastic.commands.within import within
 from bistochastic.errors import BistochasticError
 
@@ -262,6 +263,7 @@ def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: 
 
 main.add_command(evaluate)
 main.add_command(compare)
+main.add_command(tradeoff)
 
 
 @main.command()
