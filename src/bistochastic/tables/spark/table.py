@@ -13,6 +13,7 @@ from bistochastic.errors import DomainError
 from bistochastic.tables.base import Names, Ranks, Step, Unseen
 from bistochastic.tables.batches import Steps, refusal
 from bistochastic.tables.sources import Source
+from bistochastic.tables.spark.known import all_known
 from bistochastic.tables.spark.parcel import jobs, over
 from bistochastic.tables.spark.parts import Part, put_together, rising
 from bistochastic.tables.spark.ranks import FOUND, Ranked, combined, looked_at, ranked
@@ -88,7 +89,9 @@ class Spark:
 
         What its workers could refuse is refused here, before anybody uses it.
         """
-        unseen = self.surveyed()
+        with jobs():
+            known = bool(self.fields) and all_known(self.reading.base, self.fields, self.bound)
+        unseen = [] if known else self.surveyed()
         if unseen:
             raise refusal(unseen)
         if not self.ranked and self.reading.in_order:
