@@ -101,10 +101,27 @@ if TYPE_CHECKING:
     from bistochastic.measures.preference import Preference, preference
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
+    from bistochastic.planes import Plane, plane
     from bistochastic.release import Release
+    from bistochastic.rivals import rivals
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
     from bistochastic.telling import report
+    from bistochastic.tradeoff.bounds import Bounds
+    from bistochastic.tradeoff.closeness import Closeness
+    from bistochastic.tradeoff.curve import TradeoffCurve
+    from bistochastic.tradeoff.density import discretised, gaussian_density
+    from bistochastic.tradeoff.distortions import hamming, squared, taxonomic, weighted
+    from bistochastic.tradeoff.filling import water_filling
+    from bistochastic.tradeoff.function import Tradeoff, tradeoff
+    from bistochastic.tradeoff.information import InformationEstimate, estimated_information
+    from bistochastic.tradeoff.placed import Placed
+    from bistochastic.tradeoff.point import TradeoffPoint
+    from bistochastic.tradeoff.quadratic import (
+        GaussianChannel,
+        QuadraticGaussian,
+        quadratic_gaussian,
+    )
     from bistochastic.verify import Check, verify
 
 __all__ = [
@@ -116,10 +133,12 @@ __all__ = [
     "Bistochastic",
     "BistochasticError",
     "Blocks",
+    "Bounds",
     "Certificate",
     "Channel",
     "Check",
     "Circulant",
+    "Closeness",
     "ClusterDeniability",
     "Combination",
     "Composed",
@@ -137,10 +156,12 @@ __all__ = [
     "Exact",
     "ExactnessError",
     "Explanation",
+    "GaussianChannel",
     "Grouping",
     "Guarantee",
     "Histogram",
     "Independence",
+    "InformationEstimate",
     "Key",
     "KeyFileError",
     "KeystreamError",
@@ -155,10 +176,13 @@ __all__ = [
     "Permutation",
     "PermutedColumn",
     "Perturbation",
+    "Placed",
     "Plan",
     "PlanError",
+    "Plane",
     "Posterior",
     "Preference",
+    "QuadraticGaussian",
     "Randomiser",
     "Reflected",
     "Release",
@@ -172,6 +196,9 @@ __all__ = [
     "TargetError",
     "Taxonomy",
     "TooLargeError",
+    "Tradeoff",
+    "TradeoffCurve",
+    "TradeoffPoint",
     "Tridiagonal",
     "Truthfulness",
     "Uncertainty",
@@ -190,6 +217,7 @@ __all__ = [
     "design_effect",
     "diffusion",
     "disclosure",
+    "discretised",
     "displace",
     "displace_together",
     "displacement",
@@ -201,10 +229,13 @@ __all__ = [
     "draw",
     "epsilon_closeness",
     "estimate",
+    "estimated_information",
     "file_information_loss",
     "file_protection",
     "fold",
+    "gaussian_density",
     "gaussian_noise",
+    "hamming",
     "identity",
     "information_loss",
     "inspect",
@@ -217,8 +248,10 @@ __all__ = [
     "permute",
     "permuted_privacy",
     "perturbation",
+    "plane",
     "preference",
     "protect",
+    "quadratic_gaussian",
     "random_distances",
     "random_relative_distances",
     "randomise",
@@ -227,14 +260,20 @@ __all__ = [
     "records_failing",
     "relative_distances",
     "report",
+    "rivals",
     "sample_size",
     "secrecy",
     "sinkhorn",
     "sources",
+    "squared",
+    "taxonomic",
+    "tradeoff",
     "transfer",
     "uncertainty",
     "unfold",
     "verify",
+    "water_filling",
+    "weighted",
     "worst_case",
 ]
 
@@ -289,7 +328,9 @@ _HOMES = {
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
     "measures.chance": "random_distances random_relative_distances",
-    "measures.closeness_bounds": "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness",
+    "measures.closeness_bounds": (
+        "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
+    ),
     "measures.design": "design_effect sample_size",
     "measures.disclosure": "Disclosure Posterior disclosure",
     "measures.dominance": "Dominance dominance dominates",
@@ -303,10 +344,23 @@ _HOMES = {
     "measures.preference": "Preference preference",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
+    "planes": "Plane plane",
     "release": "Release",
+    "rivals": "rivals",
     "run": "protect",
     "scope": "Scope domain_digest",
     "telling": "report",
+    "tradeoff.bounds": "Bounds",
+    "tradeoff.closeness": "Closeness",
+    "tradeoff.curve": "TradeoffCurve",
+    "tradeoff.density": "discretised gaussian_density",
+    "tradeoff.distortions": "hamming squared taxonomic weighted",
+    "tradeoff.filling": "water_filling",
+    "tradeoff.function": "Tradeoff tradeoff",
+    "tradeoff.information": "InformationEstimate estimated_information",
+    "tradeoff.placed": "Placed",
+    "tradeoff.point": "TradeoffPoint",
+    "tradeoff.quadratic": "GaussianChannel QuadraticGaussian quadratic_gaussian",
     "verify": "Check verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
