@@ -77,7 +77,10 @@ class Release:
             prior: What a reader thinks of a column beforehand, a share for each category; all are
                 equally likely unless given.
         """
-        from bistochastic.telling import put, told
+        from bistochastic.report.page import put, refuse_taken
+        from bistochastic.telling import told
+
+        refuse_taken(path)
 
         frame, source = self._frame(), self._table.source
         if not hasattr(frame, "lazy"):  # of another engine, whose rows are not here

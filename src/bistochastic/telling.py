@@ -12,8 +12,8 @@ from bistochastic.evaluation import evaluate
 from bistochastic.manifest import Manifest
 from bistochastic.plan.families import FAMILIES
 from bistochastic.plan.plan import Plan
-from bistochastic.report.material import Counted, Histogram, Material
-from bistochastic.report.page import html
+from bistochastic.report.material import Histogram, Material
+from bistochastic.report.page import html, put, refuse_taken
 from bistochastic.report.publication import publication
 from bistochastic.report.recovered import recovered
 from bistochastic.tables.profiles import (
@@ -56,6 +56,7 @@ def report(
             equally likely unless given.
         on_step: Told what is being done.
     """
+    refuse_taken(path)
     where = Path(folder)
     manifest = Manifest.read(where)
     data = manifest.data
@@ -69,21 +70,6 @@ def report(
         where=where.name,
     )  # fmt: skip
     return put(text, path)
-
-
-def put(text: str, path: str | Path) -> Path:
-    """Write a page where no file is yet."""
-    where = Path(path)
-    try:
-        with where.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise ReleaseError(
-            f"{str(where)!r} exists and is not written over. Choose another name."
-        ) from None
-    except OSError as error:
-        raise ReleaseError(f"{str(where)!r} cannot be written: {error.strerror}.") from None
-    return where
 
 
 def told(
@@ -109,10 +95,13 @@ def told(
         truth = counts(manifest, before)
         on_step("comparing with the original")
         evaluation = evaluate(before, released, plan=Plan(**manifest.plan))
-    known = recovered(manifest, after)
     columns = {
-        name: Counted(
-            labels_of(manifest.column(name)), after[name], truth.get(name), known.get(name)
+        name: recovered(
+            manifest,
+            manifest.column(name),
+            labels_of(manifest.column(name)),
+            after,
+            truth.get(name),
         )
         for name in categorical(manifest, released)
     }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import HERE, read_plan
+from bistochastic.commands.shared import HERE, THERE, read_plan
 
 __all__ = ["evaluate", "listed"]
 
@@ -23,6 +23,7 @@ def listed(names: str | None) -> list[str] | None:
 @click.option("--confidential", metavar="COLUMNS", help="What classes of the keys must not tell.")
 @click.option("--nominal", metavar="COLUMNS", help="Columns of numbers that have no order.")
 @click.option("--delimiter", help="What separates the cells of text files; guessed if not given.")
+@click.option("--html", type=THERE, help="Write a page with drawings to this file.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def evaluate(
     original: Path,
@@ -33,6 +34,7 @@ def evaluate(
     confidential: str | None,
     nominal: str | None,
     delimiter: str | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Judge a masked file against its original, whoever masked it.
@@ -45,6 +47,10 @@ def evaluate(
     """
     from bistochastic.evaluation import evaluate as judged
 
+    if html is not None:
+        from bistochastic.report.page import refuse_taken
+
+        refuse_taken(html)
     plan = None
     if plan_path is not None:
         from bistochastic.plan.plan import Plan
@@ -60,8 +66,16 @@ def evaluate(
         kinds=dict.fromkeys(listed(nominal) or (), "nominal"),
         delimiter=delimiter,
     )
+    if html is not None:
+        from bistochastic.report.judgement import page
+        from bistochastic.report.page import html as written
+        from bistochastic.report.page import put
+
+        put(written(page(found, masked.name)), html)
+        click.echo(f"Wrote {html}: keep it as the original.", err=True)
     if as_json:
         click.echo(found.json(), nl=False)
+    if as_json or html is not None:
         return
     from bistochastic.report.judged import evaluated
     from bistochastic.report.terminal import console

@@ -11,15 +11,19 @@ from bistochastic.matrices.base import Channel
 from bistochastic.matrices.closed import rebuilt
 from bistochastic.measures.disclosure import disclosure
 from bistochastic.report.drawing.bars import Guess, Shares, gauge, posterior, shares
+from bistochastic.report.drawing.curves import Curve, Point, plane
 from bistochastic.report.drawing.heat import heat
-from bistochastic.report.drawing.numbers import counted, decimal
+from bistochastic.report.drawing.numbers import brief, counted
 from bistochastic.report.drawing.sheet import Drawing
 from bistochastic.report.material import Counted, Histogram, Material
 from bistochastic.report.page import Part
 from bistochastic.report.words import RANKED, facts, of_columns, of_ranks
+from bistochastic.tradeoff.function import tradeoff
 
 __all__ = ["column_part", "group_part"]
 
+PLANE = 16  # categories up to which the best trade-off is computed
+POINTS = 9  # of its curve
 LEGIBLE = 2000  # categories up to which each report is read
 NAMED = 5000  # categories of a product up to which each has a name
 
@@ -44,6 +48,7 @@ def column_part(material: Material, column: Published) -> Part | None:
     ]
     if found is not None:
         drawings.append(_distribution(found, column.name))
+    drawings += _plane(channel, column, material.priors.get(column.name))
     return Part(
         column.name,
         texts=(_said(material, column),),
@@ -137,6 +142,31 @@ def _readings(channel: Channel, labels: Sequence[str], name: str, prior: Any) ->
     return [drawn._replace(caption=f"{drawn.caption} {read.summary}")]
 
 
+def _plane(channel: Channel, column: Published, prior: Any) -> list[Drawing]:
+    """Where the matrix stands between what it tells and what it distorts, beside the best."""
+    n = channel.size
+    if not 1 < n <= PLANE:
+        return []
+    ordinal = column.kind == "ordinal"
+    law = np.full(n, 1 / n) if prior is None else prior
+    function = tradeoff(
+        np.diag(law), "squared" if ordinal else "hamming", units="bits", tolerance=1e-3
+    )
+    curve = function.curve(POINTS)
+    line = Curve(
+        "no matrix tells less",
+        tuple(zip(curve.distortion.tolist(), curve.risk.tolist(), strict=True)),
+    )
+    placed = function.place(channel, "this release")
+    here = Point(placed.name, placed.distortion, placed.risk)
+    across = "mean squared steps moved" if ordinal else "share reported wrongly"
+    drawn = plane(
+        [line], [here], title=f"Privacy against distortion of {column.name}", across=across,
+        along="bits told",
+    )  # fmt: skip
+    return [drawn._replace(caption=f"{drawn.caption} {placed.sentence}")]
+
+
 def _distribution(found: Counted, name: str) -> Drawing:
     """Shares as reported, estimated and, inside, true."""
     total = max(int(found.reported.sum()), 1)
@@ -163,10 +193,10 @@ def _histogram(found: Histogram, name: str) -> Drawing:
     total = max(int(found.reported.sum()), 1)
     before = found.original
     whole = 1 if before is None else max(int(before.sum()), 1)
-    edges = [decimal(float(edge)) for edge in found.edges]
+    edges = [brief(float(edge)) for edge in found.edges]
     if edges:
-        middle = [f"{low} to {high}" for low, high in pairwise(edges)]
-        labels = [f"below {edges[0]}", *middle, f"{edges[-1]} and more"]
+        middle = [f"{low} – {high}" for low, high in pairwise(edges)]
+        labels = [f"below {edges[0]}", *middle, f"{edges[-1]} or more"]
     else:
         labels = ["all of them"]
     given = [

@@ -4,14 +4,17 @@ The file needs nothing but itself: no script, no network. Whatever is told stand
 and is escaped where it is put in.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from bistochastic.errors import ReleaseError
 from bistochastic.report.drawing.sheet import COLOURS, Drawing, Table, plain
 
-__all__ = ["DARK", "Fact", "Page", "Part", "Sentence", "html"]
+__all__ = ["DARK", "Fact", "Page", "Part", "Sentence", "html", "put", "refuse_taken"]
 
 NUMERIC = re.compile(r"[−×+]?\s?[\d∞]")
 
@@ -112,3 +115,27 @@ def _numbered(parts: Sequence[Part]) -> Iterator[tuple[str, Part, list[tuple[str
     for place, part in enumerate(parts, start=1):
         inner = [(f"part-{place}-{own}", one) for own, one in enumerate(part.parts, start=1)]
         yield f"part-{place}", part, inner
+
+
+def put(text: str, path: str | Path) -> Path:
+    """Write a page where no file is yet."""
+    refuse_taken(path)
+    where = Path(path)
+    try:
+        with where.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise _taken(where) from None
+    except OSError as error:
+        raise ReleaseError(f"{str(where)!r} cannot be written: {error.strerror}.") from None
+    return where
+
+
+def refuse_taken(path: str | Path) -> None:
+    """Refuse a file that is there already, before anything is computed for it."""
+    if os.path.lexists(path):
+        raise _taken(Path(path))
+
+
+def _taken(path: Path) -> ReleaseError:
+    return ReleaseError(f"{str(path)!r} exists and is not written over. Choose another name.")

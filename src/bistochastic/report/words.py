@@ -133,7 +133,8 @@ def facts(given: Guarantee, matrix: str, says: str, *, ranks: bool = False) -> l
              "left open by a report, on average"),
         Fact("beta", decimal(given.beta), "of 1, which is perfect secrecy"),
         Fact("least bits", decimal(given.min_row_bits), "of the value that is protected worst"),
-        Fact("index epsilon" if ranks else "epsilon", epsilon(given.epsilon),
+        Fact("index epsilon" if ranks else "epsilon",
+             decimal(given.epsilon) if ranks else epsilon(given.epsilon),
              "about who has a number, not about the number" if ranks
              else "limits what any reader can learn; smaller is stricter"),
         Fact("told true", share(given.truth_mean),

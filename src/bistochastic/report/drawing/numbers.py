@@ -2,7 +2,9 @@
 
 import math
 
-__all__ = ["counted", "decimal", "epsilon", "share", "sides"]
+__all__ = ["brief", "counted", "decimal", "epsilon", "share", "sides"]
+
+UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))  # from where, in what, by which letter
 
 
 def share(value: float) -> str:
@@ -32,6 +34,18 @@ def decimal(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}".replace("-", "−")
+
+
+def brief(value: float) -> str:
+    """A round number as it fits beside a bar.
+
+    >>> brief(2.5), brief(1500), brief(12500), brief(-2500000)
+    ('2.5', '1,500', '12.5k', '−2.5M')
+    """
+    size = abs(value)
+    unit, letter = next((u[1:] for u in UNITS if size >= u[0]), (1.0, ""))
+    told = f"{value / unit:,.6g}" if letter or size < 1000 else f"{value:,.0f}"
+    return told.replace("-", "−") + letter
 
 
 def epsilon(value: float) -> str:
