@@ -95,10 +95,9 @@ def test_scores_have_no_bias_over_all_reports(family):
     def of(reports, undone):
         data = Data(reports, (ONE, ONE, numbers(x)), ONE)
         spread = design.merged(undone)
-        score = regression._score(data, spread, beta, family)
-        information = regression._information(data, spread, beta, family)
+        found = regression._survey(data, spread, beta, family)
         middle = regression._middle(data, spread, beta, family, "file")
-        return np.concatenate((score, information.ravel(), middle.ravel()))
+        return np.concatenate((found.score, found.information.ravel(), middle.ravel()))
 
     outcomes, chances = all_reports(correction.channel(), truth)
     found = np.array([of(v, correction) for v in outcomes])
@@ -122,9 +121,8 @@ def test_cells_that_do_not_count_do_not():
     total = 0
     for v, chance in zip(outcomes, chances, strict=True):
         data, design = randomised(v, np.arange(4), y, 3)
-        total = total + chance * regression._score(
-            data, design.merged(correction, kept), np.zeros(4), "linear"
-        )
+        spread = design.merged(correction, kept)
+        total = total + chance * regression._survey(data, spread, np.zeros(4), "linear").score
     there = truth < 2
     X = np.column_stack((np.ones(4), truth == 1, truth == 2, np.arange(4)))[there]
     np.testing.assert_allclose(total, X.T @ y[there], atol=1e-12)

@@ -29,6 +29,8 @@ MOST_SHARES = 400  # that are estimated beside the coefficients
 STEPS = 500
 HALVINGS = 40
 CLOSE = 1e-9  # the rise, relative to the number of records, at which the top is reached
+RIDGE = 1e-12
+FLAT = 1e-11  # a curvature, on the scale of the coefficients, that is none
 NEVER = 1e-8  # a share below which nobody is taken to be there
 
 
@@ -104,8 +106,6 @@ def likeliest(data: Data, design: Design, latent: Latent, start: Array | None = 
             return _found(place, slope, latent, taken)
         rise = after.height - slope.height
         place, slope = new, after
-        if np.abs(place.beta).max() > FAR:
-            break
         if rise <= CLOSE * many and np.abs(move[:p]).max() < 1e-6 * (1 + np.abs(place.beta).max()):
             return _found(place, slope, latent, taken)
     raise MatrixError(
@@ -113,9 +113,6 @@ def likeliest(data: Data, design: Design, latent: Latent, start: Array | None = 
         f"the response for sure, or the channel left too little for so many coefficients. Use "
         f"fewer of them, or merge rare categories."
     )
-
-
-FAR = 1e3  # coefficients that no data ask for
 
 
 def _direction(slope: _Slope) -> Array:
@@ -130,9 +127,6 @@ def _direction(slope: _Slope) -> Array:
         if np.isfinite(step).all():
             return step
     return slope.score / max(float(np.abs(slope.score).max()), 1.0)
-
-
-RIDGE = 1e-12
 
 
 def _found(place: _Place, slope: _Slope, latent: Latent, steps: int) -> Fit:
@@ -153,9 +147,6 @@ def _found(place: _Place, slope: _Slope, latent: Latent, steps: int) -> Fit:
         )
     covariance = np.linalg.inv(scaled)[:p, :p] / np.outer(scale[:p], scale[:p])
     return Fit(place.beta, covariance, 0, steps)
-
-
-FLAT = 1e-11
 
 
 def _slope(data: Data, design: Design, latent: Latent, place: _Place) -> _Slope:

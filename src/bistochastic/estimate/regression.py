@@ -29,6 +29,7 @@ CHUNK = 1 << 16  # records that are looked at at once
 STEPS = 100  # of Newton's method
 HALVINGS = 30
 CLOSE = 1e-10  # the step, relative to the coefficients, at which it has arrived
+LEVEL = 1e-13  # a fall, relative to the height, that is rounding
 FAMILIES = ("linear", "logistic")
 
 
@@ -189,14 +190,13 @@ def fitted(
     n, p = data.records, len(data.predictors)
     if n <= p:
         raise MatrixError(f"{p} coefficients need more than {p} records; there are {n}.")
-    nothing = np.zeros(p)
-    score = _score(data, spread, nothing, family)
-    found, steps = _solved(_information(data, spread, nothing, family), score), 1
+    first = _survey(data, spread, np.zeros(p), family)
+    found, steps = _solved(first.information, first.score), 1
+    information = first.information  # of a linear model the same everywhere
     if family == "logistic":  # where that was a first step, from a curve at its middle
-        found, steps = _climbed(data, spread, found)
+        found, information, steps = _climbed(data, spread, found)
     if variance == "file" and not any(axis.noisy for axis in correction.axes):
         return Fit(found, np.zeros((p, p)), 0, steps)  # nothing was hidden, so nothing is open
-    information = _information(data, spread, found, family)
     middle = _middle(data, spread, found, family, variance)
     if variance == "sample":
         middle *= n / (n - p)
@@ -206,40 +206,52 @@ def fitted(
     return Fit(found, covariance, negative, steps)
 
 
-def _terms(part: Chunk, spread: Spread, beta: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+class _Term(NamedTuple):
+    """Some records in one of the distinct cells; predictors that are zero there are left out."""
+
+    there: NDArray[np.intp]
+    share: Array
+    predictors: Array
+    eta: Array
+    response: Array
+
+
+class _Survey(NamedTuple):
+    """The corrected logarithm of the likelihood, its slope and its curvature, at a point."""
+
+    height: float
+    score: Array
+    information: Array
+
+
+def _terms(part: Chunk, spread: Spread, beta: Array) -> Iterator[_Term]:
     """Cell by cell: a record's share of it, its predictors, their sum and its response."""
+    shares = np.ascontiguousarray(spread.shares[part.reports].T)
     for cell, line in enumerate(spread.cells):
-        predictors = part.records * line
-        share = spread.shares[part.reports, cell]
-        yield share, predictors, predictors @ beta, spread.response[cell] * part.responses
+        there = np.flatnonzero(line)
+        predictors = part.records[:, there] * line[there]
+        eta = predictors @ beta[there]
+        response = spread.response[cell] * part.responses
+        yield _Term(there, shares[cell], predictors, eta, response)
 
 
-def _mean(eta: Array, family: Family) -> Array:
-    return eta if family == "linear" else expit(eta)
-
-
-def _slope(eta: Array, family: Family) -> Array:
-    if family == "linear":
-        return np.ones_like(eta)
-    share: Array = expit(eta)
-    return share * (1 - share)
-
-
-def _score(data: Data, spread: Spread, beta: Array, family: Family) -> Array:
-    total = np.zeros(beta.size)
+def _survey(data: Data, spread: Spread, beta: Array, family: Family) -> _Survey:
+    """All three in one pass over the records."""
+    height, score = 0.0, np.zeros(beta.size)
+    information = np.zeros((beta.size, beta.size))
     for part in data.chunks():
-        for share, predictors, eta, response in _terms(part, spread, beta):
-            total += (part.weights * share * (response - _mean(eta, family))) @ predictors
-    return total
-
-
-def _information(data: Data, spread: Spread, beta: Array, family: Family) -> Array:
-    total = np.zeros((beta.size, beta.size))
-    for part in data.chunks():
-        for share, predictors, eta, _ in _terms(part, spread, beta):
-            heavy = part.weights * share * _slope(eta, family)
-            total += predictors.T @ (predictors * heavy[:, None])
-    return total
+        for there, share, predictors, eta, response in _terms(part, spread, beta):
+            weight = part.weights * share
+            heavy = weight
+            if family == "logistic":
+                height += float(weight @ (response * eta - np.logaddexp(0, eta)))
+                mean = expit(eta)
+                heavy = weight * mean * (1 - mean)
+            else:
+                mean = eta
+            score[there] += (weight * (response - mean)) @ predictors
+            information[np.ix_(there, there)] += predictors.T @ (predictors * heavy[:, None])
+    return _Survey(height, score, information)
 
 
 def _middle(data: Data, spread: Spread, beta: Array, family: Family, variance: Variance) -> Array:
@@ -247,53 +259,38 @@ def _middle(data: Data, spread: Spread, beta: Array, family: Family, variance: V
     total = np.zeros((beta.size, beta.size))
     for part in data.chunks():
         scores = np.zeros_like(part.records)
-        for share, predictors, eta, response in _terms(part, spread, beta):
-            residual = response - _mean(eta, family)
-            scores += predictors * (share * residual)[:, None]
+        for there, share, predictors, eta, response in _terms(part, spread, beta):
+            residual = response - (eta if family == "linear" else expit(eta))
+            scores[:, there] += predictors * (share * residual)[:, None]
             if variance == "file":
                 heavy = part.squares * share * residual**2
-                total -= predictors.T @ (predictors * heavy[:, None])
+                total[np.ix_(there, there)] -= predictors.T @ (predictors * heavy[:, None])
         total += scores.T @ (scores * part.squares[:, None])
     return total
 
 
-def _likelihood(data: Data, spread: Spread, beta: Array) -> float:
-    """The corrected logarithm of the logistic likelihood."""
-    total = 0.0
-    for part in data.chunks():
-        for share, _, eta, response in _terms(part, spread, beta):
-            total += float((part.weights * share) @ (response * eta - np.logaddexp(0, eta)))
-    return total
-
-
-def _climbed(data: Data, spread: Spread, beta: Array) -> tuple[Array, int]:
-    """The root of the corrected score that Newton's method reaches uphill."""
-    height = _likelihood(data, spread, beta)
+def _climbed(data: Data, spread: Spread, beta: Array) -> tuple[Array, Array, int]:
+    """The root of the corrected score that Newton's method reaches uphill, with its information."""
+    here = _survey(data, spread, beta, "logistic")
     for step in range(1, STEPS + 1):
-        score = _score(data, spread, beta, "logistic")
-        move = _solved(_information(data, spread, beta, "logistic"), score)
-        rising = float(move @ score) > 0
+        move = _solved(here.information, here.score)
+        if np.abs(move).max() <= CLOSE * (1 + np.abs(beta).max()):
+            return beta, here.information, step
+        if float(move @ here.score) < 0:
+            move = -move
         for _ in range(HALVINGS):
-            new = beta + move if rising else beta - move
-            higher = _likelihood(data, spread, new)
-            if np.isfinite(higher) and higher >= height - abs(height) * 1e-13:
+            after = _survey(data, spread, beta + move, "logistic")
+            if after.height >= here.height - abs(here.height) * LEVEL:
                 break
             move = move / 2
         else:
             break
-        beta, height = new, higher
-        if np.abs(move).max() <= CLOSE * (1 + np.abs(beta).max()):
-            return beta, step
-        if np.abs(beta).max() > FAR:
-            break
+        beta, here = beta + move, after
     raise MatrixError(
         f"The logistic regression has no finite solution within {STEPS} steps: some predictor, or "
         f"a mix of them, tells the response for sure, or the channel left too little for so many "
         f"coefficients. Use fewer of them, or merge rare categories."
     )
-
-
-FAR = 1e6  # coefficients that no data ask for
 
 
 def _solved(information: Array, line: Array) -> Array:
