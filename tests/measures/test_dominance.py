@@ -71,20 +71,20 @@ def test_random_pairs_agree_with_sixty_digits(a, b, side):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("top", [4, 12, 10**4])
-def test_thousands_of_pairs_agree_with_sixty_digits(top):
+@pytest.mark.parametrize(("top", "pairs"), [(4, 700), (12, 400), (10**4, 150)])
+def test_thousands_of_pairs_agree_with_sixty_digits(top, pairs):
     """Files of up to six records, of one length or not, close and far."""
     generator = np.random.default_rng(top)
     crossed = {0: 0, 1: 0, 2: 0}
-    for _ in range(400):
+    for _ in range(pairs):
         n, m = generator.integers(2, 7, 2)
         m = n if generator.random() < 0.7 else m
         a, b = (generator.integers(0, top, size).tolist() for size in (n, m))
         for side in SIDES:
             crossed[min(len(agrees(a, b, side).crossings), 2)] += 1
     assert crossed[0] > 80
-    assert crossed[1] > 80
-    assert sum(crossed.values()) == 800
+    assert crossed[1] > 20
+    assert sum(crossed.values()) == 2 * pairs
 
 
 @given(distances, distances, st.sampled_from(SIDES))
