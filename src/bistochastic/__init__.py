@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bistochastic.comparison import Comparison, compare
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         TargetError,
         TooLargeError,
     )
+    from bistochastic.evaluation import Evaluation, evaluate
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -68,6 +70,8 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.attributes import Attribute
+    from bistochastic.measures.closeness import Anonymity, Closeness, anonymity, closeness
     from bistochastic.measures.closeness_bounds import (
         ClusterDeniability,
         closeness_epsilon,
@@ -75,6 +79,12 @@ if TYPE_CHECKING:
         epsilon_closeness,
     )
     from bistochastic.measures.disclosure import Disclosure, disclosure
+    from bistochastic.measures.figures import Figure
+    from bistochastic.measures.information import Information
+    from bistochastic.measures.likelihood import Through, likelihood_linkage
+    from bistochastic.measures.linkage import Linkage, linkage
+    from bistochastic.measures.propensity import Propensity, propensity
+    from bistochastic.measures.utility import Compared, column_utility, pair_utility
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.release import Release
@@ -84,8 +94,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Anatomy",
+    "Anonymity",
     "AtLeast",
     "AtMost",
+    "Attribute",
     "AveragingReport",
     "Birkhoff",
     "Bistochastic",
@@ -95,8 +107,11 @@ __all__ = [
     "Channel",
     "Check",
     "Circulant",
+    "Closeness",
     "ClusterDeniability",
     "Combination",
+    "Compared",
+    "Comparison",
     "Composed",
     "Dense",
     "Disclosure",
@@ -104,15 +119,19 @@ __all__ = [
     "EntropyError",
     "EpsilonBound",
     "Ergodic",
+    "Evaluation",
     "Exact",
     "ExactnessError",
     "Explanation",
+    "Figure",
     "Grouping",
     "Guarantee",
+    "Information",
     "Key",
     "KeyFileError",
     "KeystreamError",
     "Kronecker",
+    "Linkage",
     "Manifest",
     "MaskingError",
     "MatrixError",
@@ -124,6 +143,7 @@ __all__ = [
     "Perturbation",
     "Plan",
     "PlanError",
+    "Propensity",
     "Randomiser",
     "Reflected",
     "Release",
@@ -136,6 +156,7 @@ __all__ = [
     "TableError",
     "TargetError",
     "Taxonomy",
+    "Through",
     "TooLargeError",
     "Tridiagonal",
     "Truthfulness",
@@ -143,11 +164,15 @@ __all__ = [
     "Window",
     "WorstCase",
     "anatomy",
+    "anonymity",
     "average",
     "averaging_report",
     "calibrate",
+    "closeness",
     "closeness_epsilon",
     "cluster_deniability",
+    "column_utility",
+    "compare",
     "decompose",
     "described",
     "diffusion",
@@ -157,16 +182,21 @@ __all__ = [
     "domain_digest",
     "draw",
     "epsilon_closeness",
+    "evaluate",
     "fold",
     "gaussian_noise",
     "identity",
     "inspect",
     "invariant",
+    "likelihood_linkage",
+    "linkage",
     "majorizes",
     "microaggregate",
     "optimal",
+    "pair_utility",
     "permute",
     "perturbation",
+    "propensity",
     "protect",
     "randomise",
     "randomised_response",
@@ -186,12 +216,14 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
+    "comparison": "Comparison compare",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
         "PlanError ReleaseError SecretError SingularMatrixError SupportError TableError "
         "TargetError TooLargeError"
     ),
+    "evaluation": "Evaluation evaluate",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",
@@ -227,10 +259,18 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.attributes": "Attribute",
+    "measures.closeness": "Anonymity Closeness anonymity closeness",
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
     "measures.disclosure": "Disclosure disclosure",
+    "measures.figures": "Figure",
+    "measures.information": "Information",
+    "measures.likelihood": "Through likelihood_linkage",
+    "measures.linkage": "Linkage linkage",
+    "measures.propensity": "Propensity propensity",
+    "measures.utility": "Compared column_utility pair_utility",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "release": "Release",

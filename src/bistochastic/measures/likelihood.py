@@ -35,7 +35,7 @@ TIE = 1e-9
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Through:
     """An attribute that went through a channel: true and reported codes, -1 for what is missing."""
 
