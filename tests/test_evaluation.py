@@ -208,10 +208,10 @@ def test_the_plan_of_a_release_is_enough(tmp_path):
     randomised = [c.name for c in release.manifest.columns if c.treatment == "randomised"]
     other = bs.evaluate(original, release.data, kinds=dict.fromkeys(plan.columns, "nominal"))
     assert other.channel_linkage(release.manifest)[1] == pytest.approx(weight)
+    frame = pl.DataFrame({name: range(800) for name in randomised})
+    numbers = bs.evaluate(frame, frame)
     with pytest.raises(bs.MeasureError, match="evaluate with the plan"):
-        numbers = {name: range(800) for name in randomised}
-        frame = pl.DataFrame(numbers)
-        bs.evaluate(frame, frame).channel_linkage(release.manifest)
+        numbers.channel_linkage(release.manifest)
 
 
 def test_linkage_through_matrices_is_calibrated():

@@ -45,8 +45,9 @@ class Declared:
 class Shared:
     """A column of both tables: numbers with NaN for missing, or codes with -1 for missing.
 
-    `labels` spells the codes, and is never shown. `places` are numbers in place of the codes of a nominal column, where a distance gives it an
-    order from the most central category to the most marginal one.
+    `labels` spells the codes, and is never shown. `places` are numbers in place of the codes of a
+    nominal column, where a distance gives it an order from the most central category to the most
+    marginal one.
     """
 
     name: str

@@ -71,9 +71,9 @@ def test_weights_are_those_of_bayes(file):
     """A table of all combinations, and pairs of those that occur, give what every pair gives."""
     through, kept, true = file
     chances, weight = plain(through, kept, true)
-    for cells, step in ((likelihood.CELLS, likelihood.STEP), (0, 1)):
+    for tables, step in ((True, 1), (False, 1), (False, likelihood.STEP)):
         with (
-            mock.patch.object(likelihood, "CELLS", cells),
+            mock.patch.object(likelihood._Weights, "_tables", lambda *_, t=tables: t),
             mock.patch.object(likelihood, "STEP", step),
         ):
             found, told = likelihood_linkage(through, kept=kept, true=true)
