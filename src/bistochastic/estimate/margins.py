@@ -25,12 +25,11 @@ IN_PLACE = 1 << 21  # cells of a margin that is added up in an array of all of t
 
 
 class _Margin(NamedTuple):
-    """A set of axes: where each reported cell lies among the cells of the margin."""
+    """Sums over some axes; the cells that occur, or all of them where they are few."""
 
     sizes: tuple[int, ...]  # of the axes that are left
-    cells: Cells  # of the margin, ascending
-    place: Cells | None  # of each reported cell; none where the margin is the table itself
-    sums: tuple[Floats, ...]
+    cells: Cells | None  # ascending; none where all are there
+    sums: tuple[Floats, ...]  # of every vector
 
 
 def transformed(
@@ -42,65 +41,82 @@ def transformed(
     >>> transformed(tally, [[(2.0, -0.5), (1.0, 0.0)]], [tally.mass])[0][0].tolist()
     [4.5, -0.5, 5.5]
     """
-    noisy = [k for k in range(len(tally.sizes)) if any(pairs[k][1] for pairs in asked)]
+    axes = tuple(range(len(tally.sizes)))
+    noisy = [k for k in axes if any(pairs[k] != (1.0, 0.0) for pairs in asked)]
     if len(noisy) > MOST_NOISY:
         raise TooLargeError(
             f"A cell of this table is estimated from its margins over {len(noisy)} protected "
             f"columns, 2^{len(noisy)} of them. Ask for {MOST_NOISY} such columns at most."
         )
-    answers = [tuple(np.zeros(tally.cells.size) for _ in vectors) for _ in asked]
-    whole = _Margin(tally.sizes, tally.cells, None, tuple(vectors))
-    _descend(whole, tuple(range(len(tally.sizes))), noisy, np.ones(len(asked)), asked, answers)
-    return answers
+    return _applied(_Margin(tally.sizes, tally.cells, tuple(vectors)), axes, noisy, asked)
 
 
-def _descend(
-    margin: _Margin,
-    left: tuple[int, ...],
-    noisy: Sequence[int],
-    factors: Floats,
-    asked: Sequence[Pairs],
-    answers: list[tuple[Floats, ...]],
-) -> None:
-    """Add up the margin in which every axis is left, then those that lack one or more of them."""
-    own = factors * np.array([np.prod([pairs[k][0] for k in left]) for pairs in asked])
-    for which, sums in enumerate(margin.sums):
-        there = sums if margin.place is None else sums[margin.place]
-        for answer, factor in zip(answers, own, strict=True):
-            np.add(answer[which], factor * there, out=answer[which])
-    for at, axis in enumerate(noisy):
-        lifted = factors * np.array([pairs[axis][1] for pairs in asked])
-        if lifted.any():
-            rest = tuple(k for k in left if k != axis)
-            _descend(_without(margin, left.index(axis)), rest, noisy[at + 1 :], lifted, asked,
-                     answers)  # fmt: skip
+def _applied(
+    margin: _Margin, left: tuple[int, ...], noisy: Sequence[int], asked: Sequence[Pairs]
+) -> list[tuple[Floats, ...]]:
+    """One axis after the other: what was there, and what all have that differ on this axis alone.
+
+    The second is the same over the axes before, for the margin that lacks this one.
+    """
+    if margin.cells is None:
+        return [tuple(_everywhere(margin, sums, left, noisy, pairs) for sums in margin.sums)
+                for pairs in asked]  # fmt: skip
+    told = [margin.sums for _ in asked]
+    for done, axis in enumerate(noisy):
+        lesser, place = _without(margin, left.index(axis))
+        rest = tuple(k for k in left if k != axis)
+        sums = _applied(lesser, rest, noisy[:done], asked)
+        told = [
+            tuple(pairs[axis][0] * here + (pairs[axis][1] * each)[place]
+                  for here, each in zip(before, around, strict=True))
+            for before, around, pairs in zip(told, sums, asked, strict=True)
+        ]  # fmt: skip
+    return told
 
 
-def _without(margin: _Margin, axis: int) -> _Margin:
-    """The margin over all axes but one."""
-    sizes = margin.sizes[:axis] + margin.sizes[axis + 1 :]
+def _everywhere(
+    margin: _Margin, sums: Floats, left: tuple[int, ...], noisy: Sequence[int], pairs: Pairs
+) -> Floats:
+    """The same where all cells are there: sums along the axes of a table."""
+    table = sums.reshape(margin.sizes)
+    for axis in noisy:
+        own, each = pairs[axis]
+        table = own * table + each * table.sum(axis=left.index(axis), keepdims=True)
+    return table.ravel()
+
+
+def _without(margin: _Margin, axis: int) -> tuple[_Margin, Cells]:
+    """The margin over all axes but one, and where each cell lies in it."""
+    cells, sizes = margin.cells, margin.sizes[:axis] + margin.sizes[axis + 1 :]
+    assert cells is not None  # for the type checker: only such margins are taken apart
     below = int(np.prod(margin.sizes[axis + 1 :], dtype=object))
-    high, low = np.divmod(margin.cells, below * margin.sizes[axis]) if axis else (0, margin.cells)
-    keys = high * below + low % below
+    span = below * margin.sizes[axis]
+    # A quotient by one number is quick, a remainder is not.
+    high = cells // span
+    low = cells - high * span
+    keys = high * below + (low - low // below * below if below > 1 else 0)
     size = int(np.prod(sizes, dtype=object))
     if size <= IN_PLACE:
         sums = tuple(np.bincount(keys, values, minlength=size) for values in margin.sums)
-        return _Margin(sizes, np.arange(size), _through(margin.place, keys), sums)
-    cells, place, starts, order = _distinct(keys, size)
-    sums = tuple(np.add.reduceat(values[order], starts) for values in margin.sums)
-    return _Margin(sizes, cells, _through(margin.place, place), sums)
+        return _Margin(sizes, None, sums), keys
+    distinct, place, starts, order = _distinct(keys, size)
+    sums = tuple(
+        np.add.reduceat(values if order is None else values[order], starts)
+        for values in margin.sums
+    )
+    return _Margin(sizes, distinct, sums), place
 
 
-def _through(place: Cells | None, keys: Cells) -> Cells:
-    return keys if place is None else keys[place]
-
-
-def _distinct(keys: Cells, size: int) -> tuple[Cells, Cells, Cells, Cells]:
+def _distinct(keys: Cells, size: int) -> tuple[Cells, Cells, Cells, Cells | None]:
     """Distinct keys, the number of each among them, where each begins, and the order of all.
 
     Where a key and its position fit one word, sorting words is several times quicker than sorting
-    positions by keys.
+    positions by keys; where the last axis goes they are in order already.
     """
+    if (keys[1:] >= keys[:-1]).all():
+        first = np.concatenate(([True], keys[1:] != keys[:-1]))
+        starts = np.flatnonzero(first)
+        return keys[starts], np.cumsum(first) - 1, starts, None
     bits = max(keys.size - 1, 1).bit_length()
     if size.bit_length() + bits <= 63:
         packed = np.sort((keys << bits) | np.arange(keys.size))
