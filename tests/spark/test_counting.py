@@ -71,3 +71,14 @@ def test_what_cannot_be_counted_is_told_in_full(there, spark):
         counted(from_frame(spark.createDataFrame(frame.to_arrow())), weighed)
     with pytest.raises(TableError, match="has no column 'nobody'"):
         labels_of(from_frame(there), "nobody")
+
+
+def test_what_needs_the_rows_themselves_says_so(there):
+    """Nothing takes the empty hand of a frame that is elsewhere for an empty table."""
+    from bistochastic.tables.sources import understood
+
+    source = from_frame(there)
+    with pytest.raises(TableError, match=r"stay with Spark\. Bring them"), understood("the frame"):
+        source.frame.collect()
+    with pytest.raises(TableError, match=r"stay with Spark\. Bring them"), understood("the frame"):
+        source.frame.select(pl.len()).collect(engine="streaming")

@@ -18,6 +18,7 @@ from bistochastic.errors import TableError
 
 __all__ = [
     "FORMATS",
+    "STAYS",
     "Source",
     "first_line",
     "format_of",
@@ -345,7 +346,9 @@ UNBALANCED = (
     "its quotes are not balanced. A cell with a quote in it stands in quotes, and its own are "
     "doubled."
 )
+STAYS = "its rows are needed here, and stay with Spark"
 CAUSES = {
+    STAYS: f"{STAYS}. Bring them, if they fit: frame.toArrow().",
     "could not parse": UNBALANCED,
     "CSV malformed": UNBALANCED,
     "utf-8": "it is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8.",

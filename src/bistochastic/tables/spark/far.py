@@ -13,7 +13,7 @@ from bistochastic.errors import TableError
 from bistochastic.estimate.tally import Tally
 from bistochastic.tables.base import SHOWN, Unseen
 from bistochastic.tables.counting import Count
-from bistochastic.tables.sources import Source
+from bistochastic.tables.sources import STAYS, Source
 from bistochastic.tables.spark.parcel import jobs
 from bistochastic.tables.spark.readers import Reader
 from bistochastic.tables.spark.reading import WHERE, of_frame, quoted
@@ -44,7 +44,12 @@ def from_spark(frame: Any) -> Source:
     zone = setting(frame.sparkSession, "spark.sql.session.timeZone", "UTC")
     types = polars_schema(frame.schema, zone, WHERE)
     source = Source(pl.LazyFrame(schema=types), tuple(frame.columns), "frame", WHERE)
-    return replace(source, far=Frame(frame, source))
+    away = source.frame.map_batches(_not_here, schema=types)
+    return replace(source, frame=away, far=Frame(frame, source))
+
+
+def _not_here(batch: pl.DataFrame) -> pl.DataFrame:
+    raise TableError(f"{WHERE} cannot be read: {STAYS}. Bring them, if they fit: frame.toArrow().")
 
 
 @final
