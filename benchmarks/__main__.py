@@ -18,7 +18,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ROOMS = ("matrices", "masking", "numeric", "microaggregation", "permutation", "protect", "estimate")
+ROOMS = (
+    "matrices",
+    "masking",
+    "numeric",
+    "microaggregation",
+    "permutation",
+    "protect",
+    "estimate",
+    "report",
+)
 
 
 def main() -> None:
