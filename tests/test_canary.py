@@ -25,7 +25,7 @@ from bistochastic.cli import main
 from bistochastic.errors import BistochasticError
 from bistochastic.plan.plan import Plan
 from bistochastic.run import protect
-from bistochastic.tables import batches, local, sources, numbers
+from bistochastic.tables import local, numbers, sources
 from bistochastic.tables.labels import Coder
 from bistochastic.verify import verify
 from tests.surveys import KEY

@@ -65,6 +65,8 @@ def page(evaluation: "Evaluation", masked: str) -> Page:
 
 def judged(evaluation: "Evaluation", manifest: "Manifest | None" = None) -> Iterator[Part]:
     """Risks, then losses, as far as they can be measured."""
+    if not (evaluation.pair.before and evaluation.pair.after):
+        return
     if evaluation.displacements:
         yield _protection(evaluation)
     if evaluation.pair.linked:
