@@ -189,6 +189,8 @@ class Alone:
 
     @cached_property
     def _reported(self) -> Floats:
+        if self.share is None and isinstance(self.channel, Bistochastic):
+            return np.full(self.size, 1 / self.size)
         return np.maximum(gathered(self._legible, self._weights), 0.0)
 
     @cached_property
