@@ -162,6 +162,16 @@ def test_a_drawn_column_has_quantiles_over_everybody():
             bs.within(release, None, "pay", **more)
 
 
+def test_averages_are_nobodys():
+    """A column of averages has no errors that could be told."""
+    table = pl.DataFrame({"group": ["a", "b"] * 20, "pay": range(40)})
+    plan = planned(group=GROUP, pay=number("average", matrix="blocks", k=5))
+    release = bs.protect(table, plan, KEY)
+    for statistic in ("mean", "quantile", "bounds"):
+        with pytest.raises(bs.TableError, match="averaged"):
+            bs.within(release, None, "pay", by="group", statistic=statistic)
+
+
 def test_weights_weigh():
     """Nobody's answer was hidden, so estimates are those of any survey."""
     rng = np.random.default_rng(3)
@@ -241,7 +251,7 @@ def test_the_same_kind_comes_out(release):
         (dict(column="weight", variance="none"), "variance"),
         (dict(column="sex"), 'Ask for the "share"'),
         (dict(column="weight", by="income"), "makes no cells"),
-        (dict(column="income", by="sex", statistic="quantile"), "not within cells"),
+        (dict(column="income", by="sex", statistic="quantile"), "Ask for that of everybody"),
         (dict(column="weight", statistic="bounds"), 'Ask for its "mean"'),
         (dict(column="weight", weight="income"), "no longer weigh"),
         (dict(column="weight", statistic="quantile", share=1.0), "between 0 and 1"),

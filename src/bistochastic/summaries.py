@@ -30,6 +30,14 @@ Array = NDArray[np.float64]
 Statistic = Literal["mean", "total", "quantile", "share", "bounds"]
 
 STATISTICS = ("mean", "total", "quantile", "share", "bounds")
+NOBODYS = {
+    "permuted": "whose numbers these are is not known well enough for a quantile within cells. "
+    "Ask for that of everybody, without `by`.",
+    "drawn": "nobody can tell whose numbers these are. Ask for the quantile of everybody, without "
+    "`by`.",
+    "averaged": "its numbers are means of several people, of whom only these means are left. Its "
+    "mean over everybody can be read off the release as it is.",
+}
 FELL = "its distribution function is estimated as falling there, further than its error allows"
 
 
@@ -118,11 +126,7 @@ def _restored(asked: Asked, there: Numbers) -> Restored | None:
     if said.treatment == "untouched" or (said.treatment == "permuted" and whole):
         return None
     if said.treatment != "permuted":
-        raise TableError(
-            f"Column {asked.column!r} was {said.treatment}: nobody can tell whose numbers these "
-            f'are, so no mean or total within cells is estimated. Its "quantile" over everybody '
-            f"is."
-        )
+        raise TableError(f"Column {asked.column!r} was {said.treatment}: {NOBODYS[said.treatment]}")
     matrix = asked.matrix(there.values.size)
     _refuse_hidden_order(asked, there)
     with _named(asked.column):
@@ -185,11 +189,7 @@ def _quantiles(asked: Asked, share: float) -> pl.DataFrame:
     there = asked.numbers(sides)
     treatment = asked.said.treatment
     if treatment == "averaged" or (treatment in MOVED and sides):
-        left = "over everybody" if treatment != "averaged" else "of no kind"
-        raise TableError(
-            f"Column {asked.column!r} was {treatment}: nobody can tell whose numbers these are, so "
-            f"a quantile is estimated {left}, not within cells."
-        )
+        raise TableError(f"Column {asked.column!r} was {treatment}: {NOBODYS[treatment]}")
     if there.weights is None and not sides:
         drawn = asked.matrix(there.values.size) if treatment == "drawn" else None
         ordered = asked.said.by in (None, "value")

@@ -126,7 +126,6 @@ def test_equal_values_stand_for_equal_values(seed):
     assert found.values.sum() == pytest.approx(values.sum())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("matrix", "by", "near"),
     [

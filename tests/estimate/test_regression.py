@@ -172,6 +172,28 @@ def test_records_that_are_alike_may_be_told_once():
             np.testing.assert_allclose(one.covariance, other.covariance, atol=1e-12)
 
 
+@given(st.integers(0, 10**6), st.sampled_from(["linear", "logistic"]), st.sampled_from([1e-5, 1e5]))
+def test_units_do_not_matter(seed, family, unit):
+    """A predictor in other units has its coefficient and error in the inverse units."""
+    rng = np.random.default_rng(seed)
+    v, z = rng.integers(0, 2, 300), rng.normal(size=300)
+    y = (rng.random(300) < expit(z - v)).astype(float)
+    correction = Correction.of([bs.Mixture(2, truth=0.9)])
+    one, other = (
+        fitted(*randomised(v, z * scale, y), correction, family=family) for scale in (1, unit)
+    )
+    scale = np.array([1, 1, unit])
+    np.testing.assert_allclose(other.coefficients * scale, one.coefficients, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(other.se * scale, one.se, rtol=1e-5)
+    if family == "logistic":
+        latent = Latent(bs.Mixture(2, truth=0.9).to_dense(), np.zeros(2, int), np.zeros(300, int))
+        line = Design(np.ones((2, 2)), np.array([0.0, 1.0]))
+        one, other = (
+            likeliest(Data(v, (ONE, numbers(z * scale)), ONE), line, latent) for scale in (1, unit)
+        )
+        np.testing.assert_allclose(other.se * scale[1:], one.se, rtol=1e-4)
+
+
 def test_chunks_do_not_matter(monkeypatch):
     """Whatever is looked at at once, the fit is the same."""
     rng = np.random.default_rng(13)
