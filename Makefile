@@ -32,8 +32,8 @@ docs: .venv/docs.stamp  ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "Open site/index.html in a browser."
 
-bench: .venv/bench.stamp  ## times, judged as ratios within one run
-	$(BIN)/python -m benchmarks
+bench: .venv/bench.stamp  ## times, as ratios within one run; writes docs/benchmarks.md
+	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
 clean:  ## remove everything that was built, .venv too
 	rm -rf .venv site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache \

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bistochastic.comparison import Comparison, compare
+    from bistochastic.displacing import Displaced, displace, displace_together
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
     from bistochastic.measures.attributes import Attribute
+    from bistochastic.measures.chance import random_distances, random_relative_distances
     from bistochastic.measures.closeness import Anonymity, Closeness, anonymity, closeness
     from bistochastic.measures.closeness_bounds import (
         ClusterDeniability,
@@ -79,10 +81,28 @@ if TYPE_CHECKING:
         epsilon_closeness,
     )
     from bistochastic.measures.disclosure import Disclosure, disclosure
+    from bistochastic.measures.dominance import Dominance, dominance, dominates
     from bistochastic.measures.figures import Figure
+    from bistochastic.measures.histogram import Histogram
     from bistochastic.measures.information import Information
     from bistochastic.measures.likelihood import Through, likelihood_linkage
     from bistochastic.measures.linkage import Linkage, linkage
+    from bistochastic.measures.nominal import changed, marginality
+    from bistochastic.measures.permutation import (
+        Displacement,
+        displacement,
+        file_information_loss,
+        file_protection,
+        information_loss,
+        relative_distances,
+    )
+    from bistochastic.measures.permuted import (
+        PermutedColumn,
+        own_privacy,
+        permuted_privacy,
+        records_failing,
+    )
+    from bistochastic.measures.preference import Preference, preference
     from bistochastic.measures.propensity import Propensity, propensity
     from bistochastic.measures.utility import Compared, column_utility, pair_utility
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
@@ -115,7 +135,10 @@ __all__ = [
     "Composed",
     "Dense",
     "Disclosure",
+    "Displaced",
+    "Displacement",
     "DomainError",
+    "Dominance",
     "EntropyError",
     "EpsilonBound",
     "Ergodic",
@@ -126,6 +149,7 @@ __all__ = [
     "Figure",
     "Grouping",
     "Guarantee",
+    "Histogram",
     "Information",
     "Key",
     "KeyFileError",
@@ -140,9 +164,11 @@ __all__ = [
     "NotBistochasticError",
     "Ordered",
     "Permutation",
+    "PermutedColumn",
     "Perturbation",
     "Plan",
     "PlanError",
+    "Preference",
     "Propensity",
     "Randomiser",
     "Reflected",
@@ -168,6 +194,7 @@ __all__ = [
     "average",
     "averaging_report",
     "calibrate",
+    "changed",
     "closeness",
     "closeness_epsilon",
     "cluster_deniability",
@@ -177,30 +204,46 @@ __all__ = [
     "described",
     "diffusion",
     "disclosure",
+    "displace",
+    "displace_together",
+    "displacement",
     "distortion",
     "diverse_classes",
     "domain_digest",
+    "dominance",
+    "dominates",
     "draw",
     "epsilon_closeness",
     "evaluate",
+    "file_information_loss",
+    "file_protection",
     "fold",
     "gaussian_noise",
     "identity",
+    "information_loss",
     "inspect",
     "invariant",
     "likelihood_linkage",
     "linkage",
     "majorizes",
+    "marginality",
     "microaggregate",
     "optimal",
+    "own_privacy",
     "pair_utility",
     "permute",
+    "permuted_privacy",
     "perturbation",
+    "preference",
     "propensity",
     "protect",
+    "random_distances",
+    "random_relative_distances",
     "randomise",
     "randomised_response",
     "rebuilt",
+    "records_failing",
+    "relative_distances",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -217,6 +260,7 @@ __version__ = "0.1.0"
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
     "comparison": "Comparison compare",
+    "displacing": "Displaced displace displace_together",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
         "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
@@ -260,15 +304,25 @@ _HOMES = {
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
     "measures.attributes": "Attribute",
+    "measures.chance": "random_distances random_relative_distances",
     "measures.closeness": "Anonymity Closeness anonymity closeness",
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
     "measures.disclosure": "Disclosure disclosure",
+    "measures.dominance": "Dominance dominance dominates",
     "measures.figures": "Figure",
+    "measures.histogram": "Histogram",
     "measures.information": "Information",
     "measures.likelihood": "Through likelihood_linkage",
     "measures.linkage": "Linkage linkage",
+    "measures.nominal": "changed marginality",
+    "measures.permutation": (
+        "Displacement displacement file_information_loss file_protection information_loss "
+        "relative_distances"
+    ),
+    "measures.permuted": "PermutedColumn own_privacy permuted_privacy records_failing",
+    "measures.preference": "Preference preference",
     "measures.propensity": "Propensity propensity",
     "measures.utility": "Compared column_utility pair_utility",
     "measures.worst": "EpsilonBound WorstCase worst_case",

@@ -11,7 +11,7 @@ from itertools import pairwise
 import mpmath
 
 ZERO = Fraction(1e-8)
-FAR = 10**4  # where f is looked at for its sign at either infinity
+FAR = 10**4  # beyond every root
 NEXT = mpmath.mpf(10) ** -18  # to a root that is known exactly
 TOUCHING = mpmath.mpf(10) ** -45
 
@@ -38,13 +38,15 @@ def roots(coefficients, logs):
         )
 
     size = sum(map(abs, coefficients))
-    places = [mpmath.mpf(-FAR), *inner, mpmath.mpf(FAR)]
+    far_down = -1 - mpmath.log(size / abs(coefficients[0])) / steps[1]
+    far_up = 1 + mpmath.log(size / abs(coefficients[-1])) / (steps[-1] - steps[-2])
+    places = [far_down, *inner, far_up]  # beyond, the first or the last term outweighs all
     found = []
     for low, high in pairwise(places):
         at_low, at_high = f(low), f(high)
-        if low != -FAR and abs(at_low) < TOUCHING * size:
+        if low != far_down and abs(at_low) < TOUCHING * size:
             found.append(low)
-        elif high != FAR and abs(at_high) < TOUCHING * size:
+        elif high != far_up and abs(at_high) < TOUCHING * size:
             continue  # the next stretch begins with it
         elif at_low * at_high < 0:
             found.append(bisected(f, low, high, at_low))

@@ -20,7 +20,7 @@ __all__ = ["Stretch", "Terms", "log_ratio", "signs"]
 Vector = NDArray[np.float64]
 
 UNIT = 2.0**-53
-ROUNDED = 8 * UNIT  # of a logarithm, a product or an exponential, generously
+ROUNDED = 16 * UNIT  # of a logarithm, a product or an exponential, generously
 SUMMED = 64 * UNIT  # of a pairwise sum of any length that fits into memory
 SHORT = 1e-11  # an interval that is not halved any more, relative to where it is
 LOST = 1e-6  # the same where rounding hides the sign at both its ends

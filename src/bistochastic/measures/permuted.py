@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import MeasureError
+from bistochastic.measures.ranking import Groups
 from bistochastic.measures.values import Blanks, as_values, both_present
 from bistochastic.measures.windows import Criterion, Sorted
 
@@ -40,19 +41,27 @@ class PermutedColumn:
     distances: Integers
     blanks: Blanks
     _masked: Sorted
-    _closest: tuple[Integers, Integers]
+    _order: Integers  # of the records by their originals, so that what is near is looked up so
+    _closest: tuple[Integers, Integers]  # in that order
 
     @classmethod
     def of(
-        cls, rows: Integers, blanks: Blanks, released: NDArray[Any], mine: Any, own: Any
+        cls,
+        rows: Integers,
+        blanks: Blanks,
+        released: NDArray[Any],
+        mine: NDArray[Any],
+        own: Integers,
     ) -> Self:
-        """The records that have these values and these masked ones, in what was released."""
-        masked = Sorted.of(released)
-        closest = masked.nearest(mine)
-        group = np.searchsorted(masked.values, own)
-        first = _apart(masked, group, closest[0])
-        second = _apart(masked, group, closest[1])
-        return cls(rows, np.minimum(first, second), blanks, masked, closest)
+        """Records with these originals, whose masked values are the released ones at `own`."""
+        groups = Groups.of(released)
+        masked = Sorted.of(released, groups)
+        order = np.argsort(mine)
+        closest = masked.nearest(mine[order])
+        group = groups.codes[own[order]]
+        distances = np.empty_like(rows)
+        distances[order] = np.minimum(*(_apart(masked, group, place) for place in closest))
+        return cls(rows, distances, blanks, masked, order, closest)
 
     def distance(self, shares: ArrayLike = 1.0) -> Integers:
         """The largest d that this share of the records attains; 1 is all of them.
@@ -71,8 +80,15 @@ class PermutedColumn:
         """
         if d < 0:
             raise MeasureError(f"A distance in ranks is not negative; got {d}.")
-        one, two = (self._diversity(place, d, criterion) for place in self._closest)
-        return np.maximum(one, two) if criterion == "closeness" else np.minimum(one, two)
+        one, two = self._closest
+        found = self._diversity(one, d, criterion)
+        both = np.flatnonzero(one != two)  # a value in the middle between two
+        if both.size:
+            worse = np.maximum if criterion == "closeness" else np.minimum
+            found[both] = worse(found[both], self._diversity(two[both], d, criterion))
+        diverse = np.empty_like(found)
+        diverse[self._order] = found
+        return diverse
 
     def diversity(
         self, d: int, shares: ArrayLike = 1.0, criterion: Criterion = "variance"
@@ -139,8 +155,9 @@ def permuted_privacy(
     """
     before, after = _as_numbers(original, "original"), _as_numbers(masked, "masked")
     rows, blanks = both_present(before, after, missing_before, missing_after)
-    released = after[both_present(after, after, missing_after, None)[0]]
-    return PermutedColumn.of(rows, blanks, *_alike(released, before[rows], after[rows]))
+    there = both_present(after, after, missing_after, None)[0]
+    released, mine = _alike(after[there], before[rows])
+    return PermutedColumn.of(rows, blanks, released, mine, np.searchsorted(there, rows))
 
 
 def own_privacy(value: Any, row: int, masked: ArrayLike) -> PermutedColumn:
@@ -154,8 +171,9 @@ def own_privacy(value: Any, row: int, masked: ArrayLike) -> PermutedColumn:
         raise MeasureError(f"There are {after.size} released records; row {row} is none of them.")
     mine = _as_numbers([value], "original")
     rows, blanks = both_present(mine, after[row : row + 1], None, None)
-    released = after[both_present(after, after, None, None)[0]]
-    return PermutedColumn.of(rows + row, blanks, *_alike(released, mine, after[row : row + 1]))
+    there = both_present(after, after, None, None)[0]
+    released, mine = _alike(after[there], mine)
+    return PermutedColumn.of(rows + row, blanks, released, mine, np.searchsorted(there, rows + row))
 
 
 def records_failing(

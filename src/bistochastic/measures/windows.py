@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bistochastic.errors import MeasureError
+from bistochastic.measures.ranking import Groups
 
 __all__ = ["CRITERIA", "Criterion", "Sorted"]
 
@@ -29,18 +30,19 @@ class Sorted:
     Attributes:
         values: The different values.
         starts: The first rank of each, and at the end the number of records.
+        places: Which of the different values each rank has.
     """
 
     values: NDArray[Any]
     starts: Integers
+    places: Integers
 
     @classmethod
-    def of(cls, column: NDArray[Any]) -> Self:
-        """The order of values that are all there."""
-        ordered = np.sort(column)
-        new = np.append(True, ordered[1:] != ordered[:-1])
-        first = np.flatnonzero(new)
-        return cls(ordered[first], np.append(first, ordered.size))
+    def of(cls, column: NDArray[Any], groups: Groups) -> Self:
+        """The order of values that are all there, of which the groups are known."""
+        values = np.empty(groups.size, dtype=column.dtype)
+        values[groups.codes] = column
+        return cls(values, groups.starts, np.repeat(np.arange(groups.size), groups.sizes))
 
     @property
     def size(self) -> int:
@@ -48,7 +50,7 @@ class Sorted:
         return int(self.starts[-1])
 
     def nearest(self, values: NDArray[Any]) -> tuple[Integers, Integers]:
-        """The places among different values that are closest to each of these.
+        """The places among different values that are closest to each of these, best in order.
 
         Two of them, the same one twice unless a value lies in the middle between two.
         """
@@ -62,8 +64,7 @@ class Sorted:
         """How diverse the values of ranks low … high - 1 are, window by window."""
         if criterion not in CRITERIA:
             raise MeasureError(f"Diversity is one of {', '.join(CRITERIA)}; got {criterion!r}.")
-        first = np.searchsorted(self.starts, low, side="right") - 1
-        last = np.searchsorted(self.starts, high - 1, side="right") - 1
+        first, last = self.places[low], self.places[high - 1]
         if criterion == "distinct":
             return (last - first + 1).astype(np.float64)
         if criterion == "variance":
