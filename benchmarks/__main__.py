@@ -18,7 +18,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ROOMS = ("matrices", "masking", "numeric", "microaggregation", "permutation", "protect")
+ROOMS = (
+    "matrices",
+    "disclosure",
+    "masking",
+    "numeric",
+    "microaggregation",
+    "permutation",
+    "referee",
+    "protect",
+)
 
 
 def main() -> None:

@@ -80,7 +80,8 @@ if TYPE_CHECKING:
         cluster_deniability,
         epsilon_closeness,
     )
-    from bistochastic.measures.disclosure import Disclosure, disclosure
+    from bistochastic.measures.design import design_effect, sample_size
+    from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
     from bistochastic.measures.dominance import Dominance, dominance, dominates
     from bistochastic.measures.figures import Figure
     from bistochastic.measures.histogram import Histogram
@@ -168,6 +169,7 @@ __all__ = [
     "Perturbation",
     "Plan",
     "PlanError",
+    "Posterior",
     "Preference",
     "Propensity",
     "Randomiser",
@@ -202,6 +204,7 @@ __all__ = [
     "compare",
     "decompose",
     "described",
+    "design_effect",
     "diffusion",
     "disclosure",
     "displace",
@@ -244,6 +247,7 @@ __all__ = [
     "rebuilt",
     "records_failing",
     "relative_distances",
+    "sample_size",
     "secrecy",
     "sinkhorn",
     "sources",
@@ -309,6 +313,8 @@ _HOMES = {
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
+    "measures.design": "design_effect sample_size",
+    "measures.disclosure": "Disclosure Posterior disclosure",
     "measures.disclosure": "Disclosure disclosure",
     "measures.dominance": "Dominance dominance dominates",
     "measures.figures": "Figure",

@@ -142,6 +142,7 @@ def explain(plan: Path, rows: int | None, as_json: bool) -> None:
             told.warnings,
             told.families,
             rows=told.rows,
+            disclosed=told.disclosed,
         )
     )
 

@@ -48,24 +48,22 @@ def surprise(p: Floats) -> Floats:
 
 def legible(channel: Channel) -> Channel:
     """The channel, or its array where it has no folds of its own; refused where that is too big."""
+    if isinstance(channel, Bistochastic):
+        return _legible(channel)
+    return channel if isinstance(channel, Arrayed) else Stochastic(channel.to_dense())
+
+
+def _legible(channel: Bistochastic) -> Bistochastic:
     match channel:
         case Kronecker():
-            return Kronecker(*(_bistochastic(factor) for factor in channel.factors))
+            return Kronecker(*(_legible(factor) for factor in channel.factors))
         case Ergodic():
-            return Ergodic(_bistochastic(channel.matrix), channel.gamma)
+            return Ergodic(_legible(channel.matrix), channel.gamma)
         case Mixture() | Circulant() | Tridiagonal() | Blocks() | Permutation() | Window():
             return channel
-        case Arrayed():
+        case Dense():
             return channel
-        case Bistochastic():
-            return Dense(np.maximum(channel.to_dense(), 0.0))
-    return Stochastic(channel.to_dense())
-
-
-def _bistochastic(channel: Bistochastic) -> Bistochastic:
-    found = legible(channel)
-    assert isinstance(found, Bistochastic)  # what was bistochastic is so as an array
-    return found
+    return Dense(np.maximum(channel.to_dense(), 0.0))
 
 
 def gathered(channel: Channel, x: ArrayLike, of: Function = itself) -> Floats:

@@ -24,6 +24,7 @@ from bistochastic.measures.posterior import Knowledge, Prior, knowledge
 __all__ = ["Disclosure", "Posterior", "disclosure"]
 
 Floats = NDArray[np.floating[Any]]
+Labels = Sequence[Any] | Callable[[int], str]
 
 SAME = 1e-12  # an epsilon, or a difference in bits, that is nothing but rounding
 
@@ -94,6 +95,11 @@ class Disclosure:
         return self._line(self._known.guess)
 
     @property
+    def most_telling(self) -> int:
+        """The report behind which the best guess is right most often."""
+        return self._known.telling()
+
+    @property
     def misinformative(self) -> "NDArray[Any] | Line":
         """Whether a report leaves more doubt than there was without it."""
         least = self.prior_bits + SAME * max(1.0, self.prior_bits)
@@ -148,8 +154,13 @@ class Disclosure:
             f"{after}."
         )
 
-    def sentence(self, v: int, labels: Sequence[Any] | None = None) -> str:
-        """What one report means, in words; labels name the categories, else their numbers do."""
+    def sentence(self, v: int, labels: Labels | None = None) -> str:
+        """What one report means, in words.
+
+        Args:
+            v: The report.
+            labels: What the categories are called, or how to call each; their numbers if not given.
+        """
         names = self._names(labels)
         own = float(self._known.posterior(np.asarray(v), np.asarray(v)))
         if math.isnan(own):
@@ -161,17 +172,18 @@ class Disclosure:
         likeliest = int(np.nanargmax(self._known.posterior(np.arange(self.size), np.asarray(v))))
         return f"{told}; {_count(best)} are *{names(likeliest)}*."
 
-    def sentences(self, labels: Sequence[Any] | None = None) -> Iterator[str]:
+    def sentences(self, labels: Labels | None = None) -> Iterator[str]:
         """What each report means, one sentence after another."""
-        names = None if labels is None else list(labels)
-        return (self.sentence(v, names) for v in range(self.size))
+        return (self.sentence(v, labels) for v in range(self.size))
 
     def __repr__(self) -> str:
         return f"<Disclosure of {self.channel!r}>"
 
-    def _names(self, labels: Sequence[Any] | None) -> Callable[[int], str]:
+    def _names(self, labels: Labels | None) -> Callable[[int], str]:
         if labels is None:
             return str
+        if callable(labels):
+            return labels
         if len(labels) != self.size:
             raise MatrixError(f"{self.size} categories need as many labels; got {len(labels)}.")
         return lambda v: str(labels[v])

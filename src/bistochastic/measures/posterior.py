@@ -66,8 +66,11 @@ class Knowledge(Protocol):
     def posterior(self, u: Codes, v: Codes) -> Floats:
         """The probability of a true value behind a report."""
 
+    def telling(self) -> int:
+        """The report behind which the best guess is right most often."""
 
-def knowledge(channel: Channel, prior: Any) -> Knowledge:
+
+def knowledge(channel: Channel, prior: Any) -> "Alone | SideBySide":
     """A channel read with a prior: one over all its categories, or one for each factor."""
     if isinstance(channel, Kronecker) and (prior is None or _nested(prior)):
         priors = [None] * len(channel.factors) if prior is None else list(prior)
@@ -151,6 +154,12 @@ class Alone:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(reported > 0, np.minimum(joint / reported, 1.0), np.nan)
 
+    def telling(self) -> int:
+        if self._same:
+            return 0
+        guard_line(self.size, "What each report says")
+        return int(np.nanargmax(self.guess(np.arange(self.size))))
+
     @cached_property
     def _same(self) -> tuple[float, float] | None:
         """Bits and best guess where all reports are alike, as under equal priors of a mixture."""
@@ -180,10 +189,9 @@ class Alone:
 
     @cached_property
     def _reported(self) -> Floats:
-        found = np.maximum(gathered(self._legible, self._weights), 0.0)
-        if self.share is not None and (self.share == 0).any():
-            found[self._peaks == 0] = 0.0  # not reported at all, whatever rounding says
-        return found
+        if self.share is None and isinstance(self.channel, Bistochastic):
+            return np.full(self.size, 1 / self.size)
+        return np.maximum(gathered(self._legible, self._weights), 0.0)
 
     @cached_property
     def _deniable(self) -> Floats:
@@ -210,7 +218,7 @@ class SideBySide:
     """Independent columns, each with its channel and its prior, read as one."""
 
     sizes: tuple[int, ...]
-    parts: tuple[Knowledge, ...]
+    parts: "tuple[Alone | SideBySide, ...]"
 
     @property
     def size(self) -> int:
@@ -248,6 +256,9 @@ class SideBySide:
     def posterior(self, u: Codes, v: Codes) -> Floats:
         each = zip(self.parts, self._digits(u), self._digits(v), strict=True)
         return reduce(np.multiply, (part.posterior(i, j) for part, i, j in each))
+
+    def telling(self) -> int:
+        return int(np.ravel_multi_index([part.telling() for part in self.parts], self.sizes))
 
     def _product(self, quantity: str, codes: Codes) -> Floats:
         pairs = zip(self.parts, self._digits(codes), strict=True)

@@ -20,10 +20,11 @@ from bistochastic.measures.capacity import capacity
 from bistochastic.measures.disclosure import Disclosure, disclosure
 from bistochastic.measures.posterior import Prior
 
-__all__ = ["EpsilonBound", "WorstCase", "worst_case"]
+__all__ = ["EpsilonBound", "WorstCase", "largest_increase", "worst_case"]
 
 Floats = NDArray[np.floating[Any]]
 LN2 = math.log(2)
+SEARCHED = 16_000_000  # entries whose columns are sorted for the worst prior of each
 
 
 @final
@@ -42,9 +43,12 @@ class EpsilonBound:
 
     @classmethod
     def of(cls, epsilon: float, n: int) -> "EpsilonBound":
-        r"""$e^\varepsilon$, $\tanh(\varepsilon/4)$, $\varepsilon\tanh(\varepsilon/2)$ nats and
+        r"""The bounds for ε and n categories.
+
+        In this order $e^\varepsilon$, $\tanh(\varepsilon/4)$,
+        $\varepsilon\tanh(\varepsilon/2)/\ln 2$ and $\log_2 n$ at most, and
         $n e^\varepsilon/(n-1+e^\varepsilon)$.
-        """  # noqa: D205  # the formulas are one sentence
+        """
         information = epsilon * math.tanh(epsilon / 2) / LN2 if epsilon else 0.0
         return cls(
             odds=_exp(epsilon),
@@ -115,7 +119,7 @@ def worst_case(channel: Channel, priors: Sequence[Prior] | None = None) -> Worst
     most = capacity(channel)
     return WorstCase(
         odds=AtMost(odds) if isinstance(channel.epsilon, AtMost) else odds,
-        increase=_increase(channel, bound),
+        increase=largest_increase(channel),
         information=most.at_least,
         information_at_most=most.at_most,
         factor=max(disclosure(channel).posterior_vulnerability * channel.size, 1.0),
@@ -162,7 +166,7 @@ def _odds(told: Disclosure) -> float:
         return float((high[seen] / low[seen]).max())
 
 
-def _increase(channel: Channel, bound: EpsilonBound) -> float:
+def largest_increase(channel: Channel) -> float:
     r"""$\max_{\pi,v}(\max_u\hat p(u\mid v)-\max_u\pi_u)$, exactly.
 
     A prior whose best guess is right with probability M does most harm in a column if it gives M
@@ -171,6 +175,7 @@ def _increase(channel: Channel, bound: EpsilonBound) -> float:
     """
     if channel.size == 1:
         return 0.0
+    bound = EpsilonBound.of(float(channel.epsilon), channel.size)
     try:
         values, counts = _column_kinds(channel)
     except TooLargeError:
@@ -197,17 +202,25 @@ def _increase(channel: Channel, bound: EpsilonBound) -> float:
 def _column_kinds(channel: Channel) -> tuple[Floats, Floats]:
     """The values in each kind of column, with how often each occurs in one."""
     if not isinstance(channel, Bistochastic):
+        _guard(channel.size**2)
         columns = channel.to_dense().T
         return columns, np.ones(columns.shape)
     entries = channel.T.entries()
     kinds = entries.repeats.size
-    values, counts = [], []
-    for part in entries.parts:
-        shape = np.broadcast_shapes(np.shape(part.values), np.shape(part.counts), (kinds, 1))
-        guard_cells(math.prod(shape), "The distinct entries of this channel")
-        values.append(np.broadcast_to(part.values, shape))
-        counts.append(np.broadcast_to(part.counts, shape).astype(np.float64))
-    return np.hstack(values), np.hstack(counts)
+    shapes = [
+        np.broadcast_shapes(np.shape(part.values), np.shape(part.counts), (kinds, 1))
+        for part in entries.parts
+    ]
+    _guard(sum(map(math.prod, shapes)))
+    parts = list(zip(entries.parts, shapes, strict=True))
+    values = np.hstack([np.broadcast_to(part.values, shape) for part, shape in parts])
+    counts = np.hstack([np.broadcast_to(part.counts, shape) for part, shape in parts])
+    return values, counts.astype(np.float64)
+
+
+def _guard(cells: int) -> None:
+    if cells > SEARCHED:
+        raise TooLargeError(f"{cells} entries are more than are searched for the worst prior.")
 
 
 def _exp(epsilon: float) -> float:

@@ -9,8 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bistochastic.manifest import Disclosed, Guarantee, Manifest, Published, Totals
 from bistochastic.manifest import Group as Together
-from bistochastic.manifest import Guarantee, Manifest, Published, Totals
+from bistochastic.report.learnable import learnable
 
 __all__ = [
     "checked",
@@ -61,6 +62,7 @@ def explained(
     families: Sequence[tuple[str, str]],
     *,
     rows: int | None = None,
+    disclosed: Sequence[Disclosed] = (),
 ) -> RenderableType:
     """What is done to each column and what that guarantees, then the whole, then warnings."""
     parts: list[RenderableType] = [Text(release, style="bold"), Text()]
@@ -81,6 +83,8 @@ def explained(
     if passed:
         parts += [*_passing(passed), Text()]
     parts += [*_whole(totals, [(name, given) for name, _, given in categorical]), Text()]
+    if disclosed:
+        parts += [*learnable(disclosed), Text()]
     if families:
         parts += [*_legend(families), Text()]
     parts += list(_warned(warnings))
