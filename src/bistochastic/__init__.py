@@ -315,7 +315,6 @@ _HOMES = {
     ),
     "measures.design": "design_effect sample_size",
     "measures.disclosure": "Disclosure Posterior disclosure",
-    "measures.disclosure": "Disclosure disclosure",
     "measures.dominance": "Dominance dominance dominates",
     "measures.figures": "Figure",
     "measures.histogram": "Histogram",
