@@ -30,7 +30,7 @@ def planned() -> bs.Plan:
         said = {"role": "key", "kind": "nominal", "missing": "refuse", "matrix": "mixture"}
         domain: object = [f"{name} {code}" for code in range(size)]
         if name == "age":
-            said |= {"kind": "ordinal", "matrix": "diffusion"}
+            said |= {"kind": "ordinal", "matrix": "diffusion", "allow_zeros": True}
             domain = {"first": 0, "last": size - 1}
         columns[name] = said | {"domain": domain, "beta": 0.3}
     ranks = {"role": "confidential", "kind": "numeric", "how": "permute", "matrix": "blocks"}
