@@ -6,88 +6,135 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bistochastic.comparison import (Comparison, compare)
-    from bistochastic.contingency import (Contingency, contingency, estimate)
-    from bistochastic.displacing import (Displaced, displace, displace_together)
-    from bistochastic.errors import (BistochasticError, DomainError, EntropyError, ExactnessError, KeyFileError, KeystreamError, MaskingError, MatrixError, MeasureError, NotBistochasticError, PlanError, ReleaseError, SecretError, SingularMatrixError, SupportError, TableError, TargetError, TooLargeError)
-    from bistochastic.estimate.comparison import (Estimated)
-    from bistochastic.estimate.independence import (Independence)
-    from bistochastic.evaluation import (Evaluation, evaluate)
-    from bistochastic.inspection import (inspect)
-    from bistochastic.keystream import (Key)
-    from bistochastic.manifest import (Explanation, Guarantee, Manifest)
-    from bistochastic.masking.anatomy import (Anatomy, anatomy)
-    from bistochastic.masking.averaging import (AveragingReport, averaging_report)
-    from bistochastic.masking.diversity import (diverse_classes)
-    from bistochastic.masking.grouping import (Grouping)
-    from bistochastic.masking.joint import (fold, unfold)
-    from bistochastic.masking.microaggregation import (microaggregate)
-    from bistochastic.masking.noise import (Perturbation, gaussian_noise, perturbation)
-    from bistochastic.masking.numeric import (Uncertainty, average, draw, permute, sources, uncertainty)
-    from bistochastic.masking.randomise import (Randomiser, randomise)
-    from bistochastic.matrices.base import (Bistochastic, Channel, Truthfulness)
-    from bistochastic.matrices.birkhoff import (Birkhoff, decompose)
-    from bistochastic.matrices.blocks import (Blocks, secrecy)
-    from bistochastic.matrices.bounds import (AtLeast, AtMost)
-    from bistochastic.matrices.calibration import (calibrate)
-    from bistochastic.matrices.circulant import (Circulant)
-    from bistochastic.matrices.closed import (described, rebuilt)
-    from bistochastic.matrices.combination import (Combination)
-    from bistochastic.matrices.composition import (Composed)
-    from bistochastic.matrices.dense import (Dense, sinkhorn, transfer)
-    from bistochastic.matrices.diffusion import (diffusion)
-    from bistochastic.matrices.ergodic import (Ergodic)
-    from bistochastic.matrices.exact import (Certificate, Exact)
-    from bistochastic.matrices.kronecker import (Kronecker)
-    from bistochastic.matrices.majorization import (majorizes)
-    from bistochastic.matrices.mixture import (Mixture, identity, randomised_response)
-    from bistochastic.matrices.optimal import (Ordered, distortion, optimal)
-    from bistochastic.matrices.permutation import (Permutation)
-    from bistochastic.matrices.reflected import (Reflected)
-    from bistochastic.matrices.stochastic import (Stochastic, invariant)
-    from bistochastic.matrices.taxonomy import (Taxonomy)
-    from bistochastic.matrices.tridiagonal import (Tridiagonal)
-    from bistochastic.matrices.window import (Window)
-    from bistochastic.measures.attributes import (Attribute)
-    from bistochastic.measures.chance import (random_distances, random_relative_distances)
-    from bistochastic.measures.closeness import (Anonymity, anonymity, closeness)
-    from bistochastic.measures.closeness_bounds import (ClusterDeniability, closeness_epsilon, cluster_deniability, epsilon_closeness)
-    from bistochastic.measures.design import (design_effect, sample_size)
-    from bistochastic.measures.disclosure import (Disclosure, Posterior, disclosure)
-    from bistochastic.measures.dominance import (Dominance, dominance, dominates)
-    from bistochastic.measures.figures import (Figure)
-    from bistochastic.measures.histogram import (Histogram)
-    from bistochastic.measures.information import (Information)
-    from bistochastic.measures.likelihood import (Through, likelihood_linkage)
-    from bistochastic.measures.linkage import (Linkage, linkage)
-    from bistochastic.measures.nominal import (changed, marginality)
-    from bistochastic.measures.permutation import (Displacement, displacement, file_information_loss, file_protection, information_loss, relative_distances)
-    from bistochastic.measures.permuted import (PermutedColumn, own_privacy, permuted_privacy, records_failing)
-    from bistochastic.measures.preference import (Preference, preference)
-    from bistochastic.measures.propensity import (Propensity, propensity)
-    from bistochastic.measures.utility import (Compared, column_utility, pair_utility)
-    from bistochastic.measures.worst import (EpsilonBound, WorstCase, worst_case)
-    from bistochastic.plan.plan import (Plan)
-    from bistochastic.planes import (Plane, plane)
-    from bistochastic.regressions import (regress)
-    from bistochastic.release import (Release)
-    from bistochastic.rivals import (rivals)
-    from bistochastic.run import (protect)
-    from bistochastic.scope import (Scope, domain_digest)
-    from bistochastic.summaries import (within)
-    from bistochastic.telling import (report)
-    from bistochastic.tradeoff.bounds import (Bounds)
-    from bistochastic.tradeoff.closeness import (Closeness)
-    from bistochastic.tradeoff.curve import (TradeoffCurve)
-    from bistochastic.tradeoff.density import (discretised, gaussian_density)
-    from bistochastic.tradeoff.distortions import (hamming, squared, taxonomic, weighted)
-    from bistochastic.tradeoff.filling import (water_filling)
-    from bistochastic.tradeoff.function import (Tradeoff, tradeoff)
-    from bistochastic.tradeoff.information import (InformationEstimate, estimated_information)
-    from bistochastic.tradeoff.placed import (Placed)
-    from bistochastic.tradeoff.point import (TradeoffPoint)
-    from bistochastic.tradeoff.quadratic import (GaussianChannel, QuadraticGaussian, quadratic_gaussian)
-    from bistochastic.verify import (Check, verify)
+    from bistochastic.comparison import Comparison, compare
+    from bistochastic.contingency import Contingency, contingency, estimate
+    from bistochastic.displacing import Displaced, displace, displace_together
+    from bistochastic.errors import (
+        BistochasticError,
+        DomainError,
+        EntropyError,
+        ExactnessError,
+        KeyFileError,
+        KeystreamError,
+        MaskingError,
+        MatrixError,
+        MeasureError,
+        NotBistochasticError,
+        PlanError,
+        ReleaseError,
+        SecretError,
+        SingularMatrixError,
+        SupportError,
+        TableError,
+        TargetError,
+        TooLargeError,
+    )
+    from bistochastic.estimate.comparison import Estimated
+    from bistochastic.estimate.independence import Independence
+    from bistochastic.evaluation import Evaluation, evaluate
+    from bistochastic.inspection import inspect
+    from bistochastic.keystream import Key
+    from bistochastic.manifest import Explanation, Guarantee, Manifest
+    from bistochastic.masking.anatomy import Anatomy, anatomy
+    from bistochastic.masking.averaging import AveragingReport, averaging_report
+    from bistochastic.masking.diversity import diverse_classes
+    from bistochastic.masking.grouping import Grouping
+    from bistochastic.masking.joint import fold, unfold
+    from bistochastic.masking.microaggregation import microaggregate
+    from bistochastic.masking.noise import Perturbation, gaussian_noise, perturbation
+    from bistochastic.masking.numeric import (
+        Uncertainty,
+        average,
+        draw,
+        permute,
+        sources,
+        uncertainty,
+    )
+    from bistochastic.masking.randomise import Randomiser, randomise
+    from bistochastic.matrices.base import Bistochastic, Channel, Truthfulness
+    from bistochastic.matrices.birkhoff import Birkhoff, decompose
+    from bistochastic.matrices.blocks import Blocks, secrecy
+    from bistochastic.matrices.bounds import AtLeast, AtMost
+    from bistochastic.matrices.calibration import calibrate
+    from bistochastic.matrices.circulant import Circulant
+    from bistochastic.matrices.closed import described, rebuilt
+    from bistochastic.matrices.combination import Combination
+    from bistochastic.matrices.composition import Composed
+    from bistochastic.matrices.dense import Dense, sinkhorn, transfer
+    from bistochastic.matrices.diffusion import diffusion
+    from bistochastic.matrices.ergodic import Ergodic
+    from bistochastic.matrices.exact import Certificate, Exact
+    from bistochastic.matrices.kronecker import Kronecker
+    from bistochastic.matrices.majorization import majorizes
+    from bistochastic.matrices.mixture import Mixture, identity, randomised_response
+    from bistochastic.matrices.optimal import Ordered, distortion, optimal
+    from bistochastic.matrices.permutation import Permutation
+    from bistochastic.matrices.reflected import Reflected
+    from bistochastic.matrices.stochastic import Stochastic, invariant
+    from bistochastic.matrices.taxonomy import Taxonomy
+    from bistochastic.matrices.tridiagonal import Tridiagonal
+    from bistochastic.matrices.window import Window
+    from bistochastic.measures.attributes import Attribute
+    from bistochastic.measures.chance import random_distances, random_relative_distances
+    from bistochastic.measures.closeness import Anonymity, anonymity, closeness
+    from bistochastic.measures.closeness_bounds import (
+        ClusterDeniability,
+        closeness_epsilon,
+        cluster_deniability,
+        epsilon_closeness,
+    )
+    from bistochastic.measures.design import design_effect, sample_size
+    from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
+    from bistochastic.measures.dominance import Dominance, dominance, dominates
+    from bistochastic.measures.figures import Figure
+    from bistochastic.measures.histogram import Histogram
+    from bistochastic.measures.information import Information
+    from bistochastic.measures.likelihood import Through, likelihood_linkage
+    from bistochastic.measures.linkage import Linkage, linkage
+    from bistochastic.measures.nominal import changed, marginality
+    from bistochastic.measures.permutation import (
+        Displacement,
+        displacement,
+        file_information_loss,
+        file_protection,
+        information_loss,
+        relative_distances,
+    )
+    from bistochastic.measures.permuted import (
+        PermutedColumn,
+        own_privacy,
+        permuted_privacy,
+        records_failing,
+    )
+    from bistochastic.measures.preference import Preference, preference
+    from bistochastic.measures.propensity import Propensity, propensity
+    from bistochastic.measures.utility import Compared, column_utility, pair_utility
+    from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
+    from bistochastic.plan.plan import Plan
+    from bistochastic.planes import Plane, plane
+    from bistochastic.regressions import regress
+    from bistochastic.release import Release
+    from bistochastic.rivals import rivals
+    from bistochastic.run import protect
+    from bistochastic.scope import Scope, domain_digest
+    from bistochastic.summaries import within
+    from bistochastic.telling import report
+    from bistochastic.tradeoff.bounds import Bounds
+    from bistochastic.tradeoff.closeness import Closeness
+    from bistochastic.tradeoff.curve import TradeoffCurve
+    from bistochastic.tradeoff.density import discretised, gaussian_density
+    from bistochastic.tradeoff.distortions import hamming, squared, taxonomic, weighted
+    from bistochastic.tradeoff.filling import water_filling
+    from bistochastic.tradeoff.function import Tradeoff, tradeoff
+    from bistochastic.tradeoff.information import InformationEstimate, estimated_information
+    from bistochastic.tradeoff.placed import Placed
+    from bistochastic.tradeoff.point import TradeoffPoint
+    from bistochastic.tradeoff.quadratic import (
+        GaussianChannel,
+        QuadraticGaussian,
+        quadratic_gaussian,
+    )
+    from bistochastic.verify import Check, verify
 
 __all__ = [
     "Anatomy",
