@@ -24,6 +24,7 @@ ROOMS = (
     "numeric",
     "microaggregation",
     "protect",
+    "disclosure",
     "estimate",
     "permutation",
     "referee",
