@@ -75,8 +75,9 @@ def test_a_session_of_our_own_is_quiet(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "bytes_"), [("128m", 1 << 27), ("134217728b", 1 << 27), ("2g", 1 << 31), ("64kb", 1 << 16), ("7", 7)]
-)  # fmt: skip
+    ("said", "bytes_"),
+    [("128m", 1 << 27), ("134217728b", 1 << 27), ("2g", 1 << 31), ("64kb", 1 << 16), ("7", 7)],
+)
 def test_sizes_are_read_as_spark_spells_them(said, bytes_):
     """What Spark gives to a task, our pieces have too."""
 
