@@ -18,7 +18,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ROOMS = ("matrices", "masking", "numeric", "microaggregation", "protect", "estimate", "spark")
+ROOMS = (
+    "matrices",
+    "masking",
+    "numeric",
+    "microaggregation",
+    "protect",
+    "disclosure",
+    "estimate",
+    "permutation",
+    "referee",
+    "tradeoff",
+    "report",
+    "spark",
+)
 
 
 def main() -> None:

@@ -7,7 +7,11 @@ from typing import Any, Literal
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.compare import compare
 from bistochastic.commands.estimate import estimate
+from bistochastic.commands.evaluate import evaluate
+from bistochastic.commands.regress import regress
+from bistochastic.commands.report import report
 from bistochastic.commands.shared import (
     HERE,
     TABLE,
@@ -18,6 +22,8 @@ from bistochastic.commands.shared import (
     spooled,
     the_key,
 )
+from bistochastic.commands.tradeoff import tradeoff
+from bistochastic.commands.within import within
 from bistochastic.errors import BistochasticError
 
 __all__ = ["main"]
@@ -63,7 +69,12 @@ bistochastic inspect people.csv -o plan.toml   propose a plan
 bistochastic explain plan.toml                 what it guarantees
 bistochastic protect people.csv --plan plan.toml --out release
 bistochastic estimate release --by sex,region  what analysts recover
+bistochastic within release --column income --by sex
+bistochastic regress release "income ~ sex + age"
+bistochastic report release --html report.html what people are told of it
 bistochastic verify release                    what was promised is there
+bistochastic evaluate people.csv masked.csv    judge a masked file
+bistochastic compare people.csv a.csv b.csv    order several
 
 Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
 """
@@ -141,6 +152,7 @@ def explain(plan: Path, rows: int | None, as_json: bool) -> None:
             told.warnings,
             told.families,
             rows=told.rows,
+            disclosed=told.disclosed,
         )
     )
 
@@ -161,6 +173,7 @@ def explain(plan: Path, rows: int | None, as_json: bool) -> None:
     default="local",
     help="Who does it: this process, or the workers of Spark.",
 )
+@click.option("--report/--no-report", default=True, help="Whether report.html is published too.")
 @click.option("--json", "as_json", is_flag=True, help="For machines: the manifest.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing when all is well.")
 def protect(
@@ -169,6 +182,7 @@ def protect(
     out: str | Path,
     key_path: Path | None,
     engine: Literal["local", "spark"],
+    report: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -197,7 +211,7 @@ def protect(
     key = the_key(key_path)
     with spooled(data) as path, progress(quiet or as_json) as on_rows:
         release = protected(path, plan, key, engine=engine, on_rows=on_rows)
-        release.write(out)
+        release.write(out, report=report)
     if as_json:
         click.echo(release.manifest.text(), nl=False)
     elif not quiet:
@@ -208,6 +222,9 @@ def protect(
 
 
 main.add_command(estimate)
+main.add_command(within)
+main.add_command(regress)
+main.add_command(report)
 
 
 @main.command()
@@ -244,6 +261,11 @@ def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: 
         sys.exit(1)
 
 
+main.add_command(evaluate)
+main.add_command(compare)
+main.add_command(tradeoff)
+
+
 @main.command()
 @click.argument("n", type=click.IntRange(min=2), default=12)
 def families(n: int) -> None:
@@ -260,7 +282,10 @@ def families(n: int) -> None:
 
 @main.command()
 @click.argument(
-    "name", type=click.Choice(["plan", "explanation", "manifest", "checks", "estimates"])
+    "name",
+    type=click.Choice(
+        ["plan", "explanation", "manifest", "checks", "estimates", "evaluation", "comparison"]
+    ),
 )
 def schema(name: str) -> None:
     """Print the JSON schema of what is read or written.
