@@ -18,7 +18,7 @@ from bistochastic.matrices.mixture import Mixture
 from bistochastic.matrices.optimal import optimal
 from bistochastic.matrices.tridiagonal import Tridiagonal
 from bistochastic.matrices.window import Window
-from bistochastic.planes import estimated
+from bistochastic.placing import estimated
 from bistochastic.tradeoff.function import Tradeoff
 from bistochastic.tradeoff.placed import Placed
 from bistochastic.tradeoff.problem import Floats
