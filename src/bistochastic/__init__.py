@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bistochastic.estimate.comparison import Estimated
     from bistochastic.estimate.independence import Independence
     from bistochastic.evaluation import Evaluation, evaluate
+    from bistochastic.frequencies import Frequencies, frequencies
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -174,6 +175,7 @@ __all__ = [
     "ExactnessError",
     "Explanation",
     "Figure",
+    "Frequencies",
     "GaussianChannel",
     "Grouping",
     "Guarantee",
@@ -260,6 +262,7 @@ __all__ = [
     "file_information_loss",
     "file_protection",
     "fold",
+    "frequencies",
     "gaussian_density",
     "gaussian_noise",
     "hamming",
@@ -327,6 +330,7 @@ _HOMES = {
     "estimate.comparison": "Estimated",
     "estimate.independence": "Independence",
     "evaluation": "Evaluation evaluate",
+    "frequencies": "Frequencies frequencies",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",

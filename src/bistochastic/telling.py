@@ -16,6 +16,7 @@ from bistochastic.report.material import Histogram, Material
 from bistochastic.report.page import html, put, refuse_taken
 from bistochastic.report.publication import publication
 from bistochastic.report.recovered import recovered
+from bistochastic.tables.opening import from_place
 from bistochastic.tables.profiles import (
     binned,
     categorical,
@@ -139,7 +140,7 @@ def opened(original: Any, manifest: Manifest) -> Source:
         return from_frame(original)
     file = manifest.plan.get("file", {})
     missing = tuple(file.get("missing", ("",)))
-    return from_file(Path(original), delimiter=file.get("delimiter", ","), missing=missing)
+    return from_place(original, delimiter=file.get("delimiter", ","), missing=missing)
 
 
 def _gaps(manifest: Manifest) -> tuple[str, ...]:

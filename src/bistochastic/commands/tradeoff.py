@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from bistochastic.commands.shared import HERE, read_plan, spooled
+from bistochastic.commands.shared import HERE, TABLE, read_plan, spooled
 
 __all__ = ["tradeoff"]
 
 
 @click.command()
-@click.argument("data", type=HERE)
+@click.argument("data", type=TABLE)
 @click.option(
     "--key-column", "keys", multiple=True, required=True, help="What others may know; repeatable."
 )
@@ -33,7 +33,7 @@ __all__ = ["tradeoff"]
 @click.option("--methods", is_flag=True, help="Place the usual matrices too.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def tradeoff(
-    data: Path,
+    data: str | Path,
     keys: tuple[str, ...],
     confidential: tuple[str, ...],
     plan_path: Path | None,
