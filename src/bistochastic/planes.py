@@ -15,14 +15,8 @@ from bistochastic.keystream import Key
 from bistochastic.matrices.calibration import calibrate
 from bistochastic.placing import counted, placed
 from bistochastic.plan.plan import Plan
-<<<<<<< HEAD
-=======
-from bistochastic.plan.treatments import domain_of
-from bistochastic.run import protect
 from bistochastic.tables.connections import is_database
-from bistochastic.tables.local import as_numbers
 from bistochastic.tables.opening import from_place
->>>>>>> spark
 from bistochastic.tables.sources import Source, from_file, from_frame
 from bistochastic.tradeoff.distortions import weighted
 from bistochastic.tradeoff.function import Tradeoff, tradeoff
