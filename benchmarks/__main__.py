@@ -23,10 +23,14 @@ ROOMS = (
     "masking",
     "numeric",
     "microaggregation",
-    "permutation",
     "protect",
+    "disclosure",
     "estimate",
+    "permutation",
+    "referee",
+    "tradeoff",
     "report",
+    "spark",
 )
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 import bistochastic as bs
 from bistochastic.population import PLAN, people
@@ -134,25 +135,6 @@ def facts(found: bs.Grouping) -> Iterator[tuple[str, str]]:
     yield "least row bits", f"{found.matrix.min_row_bits:.3f}"
 
 
-@cache
-def demonstration() -> str:
-    """The public report of the demonstration, under a key that is no secret."""
-    release = bs.protect(
-        people(), bs.Plan.from_text(PLAN), bs.Key(b"who reads this page knows it all")
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        return release.report(Path(folder) / "report.html").read_text(encoding="utf-8")
-
-
-def report() -> str:
-    """Two drawings of that report: a matrix, and what is learnt through it."""
-    figures = re.findall(r"<figure>.*?</figure>", demonstration(), re.DOTALL)
-    shown = ("Transition matrix of school", "Distribution of school")
-    found = [figure for figure in figures if any(f">{title}</p>" in figure for title in shown)]
-    drawn = [re.sub(r"<details>.*?</details>|\n", "", figure, flags=re.DOTALL) for figure in found]
-    return f'<div class="drawings">{"".join(drawn)}</div>'
-
-
 def moves() -> str:
     """Records of a masked column from their ranks before to those after."""
     before = np.arange(12)
@@ -216,12 +198,104 @@ def curves() -> str:
     return captioned(picture, "bs.dominance([3, 6, 6], [4, 4, 5])", facts)
 
 
+@cache
+def demonstration() -> str:
+    """The public report of the demonstration, under a key that is no secret."""
+    release = bs.protect(
+        people(), bs.Plan.from_text(PLAN), bs.Key(b"who reads this page knows it all")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        return release.report(Path(folder) / "report.html").read_text(encoding="utf-8")
+
+
+def report() -> str:
+    """Two drawings of that report: a matrix, and what is learnt through it."""
+    figures = re.findall(r"<figure>.*?</figure>", demonstration(), re.DOTALL)
+    shown = ("Transition matrix of school", "Distribution of school")
+    found = [figure for figure in figures if any(f">{title}</p>" in figure for title in shown)]
+    drawn = [re.sub(r"<details>.*?</details>|\n", "", figure, flags=re.DOTALL) for figure in found]
+    return f'<div class="drawings">{"".join(drawn)}</div>'
+
+
+TRUTHS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6)
+LOSS = 3.0  # what the answer yes takes off, in the model of the picture
+
+
+def slopes() -> Iterator[tuple[float, float, float, float, float]]:
+    """For channels that tell the truth less often: the naive slope, the corrected, its interval."""
+    draws = np.random.default_rng(8)
+    yes = draws.random(6000) < 0.4
+    people = pl.DataFrame({"user": yes, "lost": LOSS * yes + draws.normal(0, 3, 6000)})
+    asked = {
+        "role": "confidential", "kind": "nominal", "domain": [False, True], "missing": "refuse",
+    }  # fmt: skip
+    for truth in TRUTHS:
+        columns = {
+            "user": {**asked, "matrix": "mixture", "truth": truth},
+            "lost": {"role": "plain"},
+        }
+        plan = bs.Plan(release="picture", columns=columns)
+        release = bs.protect(people, plan, bs.Key(b"known to everybody who read this"))
+        groups = release.data.group_by("user").agg(pl.col("lost").mean()).sort("user")["lost"]
+        fit = bs.regress(release, None, "lost ~ user").row(1, named=True)
+        yield truth, groups[1] - groups[0], fit["estimate"], fit["low"], fit["high"]
+
+
+def corrected() -> str:
+    """A coefficient from reports that are less and less often true: naive, and corrected."""
+    found = list(slopes())
+    return captioned(slope_lines(found), "bs.regress(release, None, 'lost ~ user')", told(found))
+
+
+def slope_lines(found: list[tuple[float, float, float, float, float]]) -> str:
+    """Naive slopes as rings, corrected ones as dots in their intervals, the truth as a line."""
+
+    def x(truth: float) -> float:
+        return 40 + (1 - truth) / 0.4 * 240
+
+    def y(slope: float) -> float:
+        return 186 - slope * 38
+
+    ticks = [
+        f'<text x="32" y="{y(at) + 3:.1f}" text-anchor="end">{at}</text>' for at in range(5)
+    ] + [
+        f'<text x="{x(truth):.1f}" y="202" text-anchor="middle">{truth:.0%}</text>'
+        for truth in TRUTHS[::2]
+    ]
+    axes = (
+        f'<path class="frame" d="M40 16V186H288"/>'
+        f'<path class="frame" stroke-dasharray="4 3" d="M40 {y(LOSS):.1f}H288"/>'
+        f'<text x="164" y="217" text-anchor="middle">how often a report is the truth →</text>'
+        f'<text x="292" y="{y(LOSS) + 3:.1f}">put in</text>'
+        f'<text x="292" y="{y(found[-1][2]) - 12:.1f}">corrected</text>'
+        f'<text x="292" y="{y(found[-1][1]) + 3:.1f}">naive</text>'
+    )
+    marks = "".join(
+        f'<line class="interval" x1="{x(truth):.1f}" y1="{y(low):.1f}" x2="{x(truth):.1f}" '
+        f'y2="{y(high):.1f}"/><circle class="cell" cx="{x(truth):.1f}" cy="{y(fit):.1f}" r="4"/>'
+        f'<circle class="ring" cx="{x(truth):.1f}" cy="{y(naive):.1f}" r="3.5"/>'
+        for truth, naive, fit, low, high in found
+    )
+    label = "Naive coefficients fall to nothing; corrected ones stay at the true one."
+    return (
+        f'<svg class="wide" viewBox="0 0 340 224" role="img" aria-label="{label}">'
+        f"{axes}{''.join(ticks)}{marks}</svg>"
+    )
+
+
+def told(found: list[tuple[float, float, float, float, float]]) -> Iterator[tuple[str, str]]:
+    """The numbers of the picture, for some of its channels."""
+    for truth, naive, fit, low, high in found[::2]:
+        yield f"{truth:.0%} true", f"{naive:.2f} → {fit:.2f} ({low:.2f} … {high:.2f})"
+
+
 # Pictures that are not of a matrix, by their names.
 OTHERS = {
     "microaggregation": groups,
     "displacement": moves,
     "dominance": curves,
     "report": report,
+    "regression": corrected,
 }
 
 

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bistochastic.comparison import Comparison, compare
     from bistochastic.contingency import Contingency, contingency, estimate
     from bistochastic.displacing import Displaced, displace, displace_together
     from bistochastic.errors import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     )
     from bistochastic.estimate.comparison import Estimated
     from bistochastic.estimate.independence import Independence
+    from bistochastic.evaluation import Evaluation, evaluate
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -72,7 +74,9 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.attributes import Attribute
     from bistochastic.measures.chance import random_distances, random_relative_distances
+    from bistochastic.measures.closeness import Anonymity, anonymity, closeness
     from bistochastic.measures.closeness_bounds import (
         ClusterDeniability,
         closeness_epsilon,
@@ -82,7 +86,11 @@ if TYPE_CHECKING:
     from bistochastic.measures.design import design_effect, sample_size
     from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
     from bistochastic.measures.dominance import Dominance, dominance, dominates
+    from bistochastic.measures.figures import Figure
     from bistochastic.measures.histogram import Histogram
+    from bistochastic.measures.information import Information
+    from bistochastic.measures.likelihood import Through, likelihood_linkage
+    from bistochastic.measures.linkage import Linkage, linkage
     from bistochastic.measures.nominal import changed, marginality
     from bistochastic.measures.permutation import (
         Displacement,
@@ -99,13 +107,17 @@ if TYPE_CHECKING:
         records_failing,
     )
     from bistochastic.measures.preference import Preference, preference
+    from bistochastic.measures.propensity import Propensity, propensity
+    from bistochastic.measures.utility import Compared, column_utility, pair_utility
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
     from bistochastic.planes import Plane, plane
+    from bistochastic.regressions import regress
     from bistochastic.release import Release
     from bistochastic.rivals import rivals
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
+    from bistochastic.summaries import within
     from bistochastic.telling import report
     from bistochastic.tradeoff.bounds import Bounds
     from bistochastic.tradeoff.closeness import Closeness
@@ -126,8 +138,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Anatomy",
+    "Anonymity",
     "AtLeast",
     "AtMost",
+    "Attribute",
     "AveragingReport",
     "Birkhoff",
     "Bistochastic",
@@ -141,6 +155,8 @@ __all__ = [
     "Closeness",
     "ClusterDeniability",
     "Combination",
+    "Compared",
+    "Comparison",
     "Composed",
     "Contingency",
     "Dense",
@@ -153,19 +169,23 @@ __all__ = [
     "EpsilonBound",
     "Ergodic",
     "Estimated",
+    "Evaluation",
     "Exact",
     "ExactnessError",
     "Explanation",
+    "Figure",
     "GaussianChannel",
     "Grouping",
     "Guarantee",
     "Histogram",
     "Independence",
+    "Information",
     "InformationEstimate",
     "Key",
     "KeyFileError",
     "KeystreamError",
     "Kronecker",
+    "Linkage",
     "Manifest",
     "MaskingError",
     "MatrixError",
@@ -182,6 +202,7 @@ __all__ = [
     "Plane",
     "Posterior",
     "Preference",
+    "Propensity",
     "QuadraticGaussian",
     "Randomiser",
     "Reflected",
@@ -195,6 +216,7 @@ __all__ = [
     "TableError",
     "TargetError",
     "Taxonomy",
+    "Through",
     "TooLargeError",
     "Tradeoff",
     "TradeoffCurve",
@@ -205,12 +227,16 @@ __all__ = [
     "Window",
     "WorstCase",
     "anatomy",
+    "anonymity",
     "average",
     "averaging_report",
     "calibrate",
     "changed",
+    "closeness",
     "closeness_epsilon",
     "cluster_deniability",
+    "column_utility",
+    "compare",
     "contingency",
     "decompose",
     "described",
@@ -230,6 +256,7 @@ __all__ = [
     "epsilon_closeness",
     "estimate",
     "estimated_information",
+    "evaluate",
     "file_information_loss",
     "file_protection",
     "fold",
@@ -240,16 +267,20 @@ __all__ = [
     "information_loss",
     "inspect",
     "invariant",
+    "likelihood_linkage",
+    "linkage",
     "majorizes",
     "marginality",
     "microaggregate",
     "optimal",
     "own_privacy",
+    "pair_utility",
     "permute",
     "permuted_privacy",
     "perturbation",
     "plane",
     "preference",
+    "propensity",
     "protect",
     "quadratic_gaussian",
     "random_distances",
@@ -258,6 +289,7 @@ __all__ = [
     "randomised_response",
     "rebuilt",
     "records_failing",
+    "regress",
     "relative_distances",
     "report",
     "rivals",
@@ -274,6 +306,7 @@ __all__ = [
     "verify",
     "water_filling",
     "weighted",
+    "within",
     "worst_case",
 ]
 
@@ -282,6 +315,7 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
+    "comparison": "Comparison compare",
     "contingency": "Contingency contingency estimate",
     "displacing": "Displaced displace displace_together",
     "errors": (
@@ -292,6 +326,7 @@ _HOMES = {
     ),
     "estimate.comparison": "Estimated",
     "estimate.independence": "Independence",
+    "evaluation": "Evaluation evaluate",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",
@@ -327,14 +362,20 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.attributes": "Attribute",
     "measures.chance": "random_distances random_relative_distances",
+    "measures.closeness": "Anonymity anonymity closeness",
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
     "measures.design": "design_effect sample_size",
     "measures.disclosure": "Disclosure Posterior disclosure",
     "measures.dominance": "Dominance dominance dominates",
+    "measures.figures": "Figure",
     "measures.histogram": "Histogram",
+    "measures.information": "Information",
+    "measures.likelihood": "Through likelihood_linkage",
+    "measures.linkage": "Linkage linkage",
     "measures.nominal": "changed marginality",
     "measures.permutation": (
         "Displacement displacement file_information_loss file_protection "
@@ -342,13 +383,17 @@ _HOMES = {
     ),
     "measures.permuted": "PermutedColumn own_privacy permuted_privacy records_failing",
     "measures.preference": "Preference preference",
+    "measures.propensity": "Propensity propensity",
+    "measures.utility": "Compared column_utility pair_utility",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
     "planes": "Plane plane",
+    "regressions": "regress",
     "release": "Release",
     "rivals": "rivals",
     "run": "protect",
     "scope": "Scope domain_digest",
+    "summaries": "within",
     "telling": "report",
     "tradeoff.bounds": "Bounds",
     "tradeoff.closeness": "Closeness",

@@ -3,16 +3,27 @@
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic.json_schema import WithJsonSchema
 
-from bistochastic.manifest import Epsilon
 from bistochastic.measures.figures import Figure
 from bistochastic.pairing import Kind, Pair
 
-__all__ = ["Account", "accounted", "tabled"]
+__all__ = ["Account", "Number", "accounted", "tabled"]
 
+ENDS = {
+    "infinite": math.inf,
+    "minus infinite": -math.inf,
+}  # in words, which JSON has no numbers for
+WORDS = {value: word for word, value in ENDS.items()}
+Number = Annotated[
+    float,
+    BeforeValidator(lambda given: ENDS.get(given, given) if isinstance(given, str) else given),
+    PlainSerializer(lambda given: WORDS.get(given, given), when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"enum": list(ENDS)}]}),
+]
 NUMBERS = ("value", "low", "high", "reference", "before", "after")
 
 
@@ -36,12 +47,12 @@ class Line(_Said):
     measure: str
     of: tuple[str, ...]
     parameter: str
-    value: Epsilon | None
-    low: Epsilon | None
-    high: Epsilon | None
-    reference: Epsilon | None
-    before: Epsilon | None
-    after: Epsilon | None
+    value: Number | None
+    low: Number | None
+    high: Number | None
+    reference: Number | None
+    before: Number | None
+    after: Number | None
     unit: str
     direction: str
 

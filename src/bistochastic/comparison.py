@@ -14,9 +14,9 @@ from typing import Any, final
 
 from pydantic import BaseModel, ConfigDict
 
+from bistochastic.account import Number
 from bistochastic.errors import MeasureError
 from bistochastic.evaluation import Evaluation, evaluate
-from bistochastic.manifest import Epsilon
 from bistochastic.measures.dominance import Dominance, Side
 from bistochastic.measures.permutation import relative_distances
 from bistochastic.measures.preference import Preference, preference
@@ -39,7 +39,7 @@ class Crossing(_Said):
     first: str
     second: str
     verdict: str
-    crossings: tuple[Epsilon | float, ...]
+    crossings: tuple[Number, ...]
     reason: str
 
 

@@ -30,7 +30,7 @@ TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Declared:
     """What is said of the columns: kinds, orders of labels, distances between labels, roles."""
 
@@ -41,12 +41,13 @@ class Declared:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shared:
     """A column of both tables: numbers with NaN for missing, or codes with -1 for missing.
 
-    `places` are numbers in place of the codes of a nominal column, where a distance gives it an
-    order from the most central category to the most marginal one.
+    `labels` spells the codes, and is never shown. `places` are numbers in place of the codes of a
+    nominal column, where a distance gives it an order from the most central category to the most
+    marginal one.
     """
 
     name: str
@@ -54,8 +55,13 @@ class Shared:
     why: str
     before: NDArray[Any]
     after: NDArray[Any]
-    size: int = 0  # of the code list
+    labels: tuple[str, ...] = ()
     places: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return len(self.labels)
 
     @property
     def ordered(self) -> bool:
@@ -72,7 +78,7 @@ class Shared:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pair:
     """Two tables, side by side.
 
@@ -258,7 +264,9 @@ def _shared(
         if coded.kind == "nominal" and coded.size == len(labels):
             counts = np.bincount(coded.before[coded.before >= 0], minlength=coded.size)
             places = marginality(distances, counts)
-            return Shared(name, "nominal", coded.why, coded.before, coded.after, coded.size, places)
+            return Shared(
+                name, "nominal", coded.why, coded.before, coded.after, coded.labels, places
+            )
         return coded
     wanted = declared.kinds.get(name)
     order = declared.orders.get(name)
@@ -343,7 +351,7 @@ def _coded(
     codes = [
         side.cast(labels).to_physical().cast(pl.Int64).fill_null(-1).to_numpy() for side in sides
     ]
-    return Shared(name, kind, why, codes[0], codes[1], len(labels.categories))
+    return Shared(name, kind, why, codes[0], codes[1], (*known, *others))
 
 
 def _texts(side: pl.Series) -> pl.Series:

@@ -4,15 +4,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self, final
-
-import polars as pl
 
 from bistochastic.errors import ReleaseError
 from bistochastic.folder import appearing
 from bistochastic.manifest import Data, Manifest
-from bistochastic.tables.local import Local
+from bistochastic.tables.base import Table
+from bistochastic.tables.connections import Database, is_database
+from bistochastic.tables.databases import published, refuse_present
 from bistochastic.tables.sources import from_file
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class Release:
 
     __slots__ = ("_manifest", "_masked", "_table")
 
-    def __init__(self, table: Local, manifest: Manifest) -> None:
+    def __init__(self, table: Table, manifest: Manifest) -> None:
         self._table = table
-        self._masked: pl.DataFrame | None = None
+        self._masked: Any = None
         self._manifest = manifest
 
     @property
@@ -53,7 +54,7 @@ class Release:
         back = self._table.source.back
         return self._frame() if back is None else back(self._frame())
 
-    def _frame(self) -> pl.DataFrame:
+    def _frame(self) -> Any:
         if self._masked is None:
             self._masked = self._table.masked()
         return self._masked
@@ -82,6 +83,11 @@ class Release:
         refuse_taken(path)
 
         frame, source = self._frame(), self._table.source
+        if not hasattr(frame, "lazy"):  # of another engine, whose rows are not here
+            raise ReleaseError(
+                "A report is made of rows that are on this machine. Write the release into a "
+                "folder first, then: bistochastic report FOLDER --html FILE."
+            )
         masked = replace(
             source, frame=frame.lazy(), names=tuple(frame.columns), where="the masked table",
             lines=None,
@@ -89,13 +95,19 @@ class Release:
         text = told(self.manifest, masked, audience=audience, original=original, prior=prior)
         return put(text, path)
 
-    def write(self, folder: str | Path, *, report: bool = False) -> Path:
+    def write(self, folder: str | Path, *, report: bool = False) -> Path | None:
         """Publish the data and the manifest in a folder, which appears whole or not at all.
 
+        The address of a table in a database will do as well; its manifest is in a table beside it,
+        of the same name with `_manifest` at its end, and nothing comes back.
+
         Args:
-            folder: The folder, not there yet or empty.
+            folder: The folder, not there yet or empty; or a table, not there yet.
             report: Whether the public report is published beside them, as `report.html`.
         """
+        if isinstance(folder, str) and is_database(folder):
+            self._into(folder)
+            return None
         source = self._table.source
         with appearing(folder) as hidden:
             path = hidden / f"data.{source.extension}"
@@ -118,6 +130,17 @@ class Release:
         text = page(told, released, where=name).encode()
         (path.parent / REPORT).write_bytes(text)
         return told.model_copy(update={"report": hashlib.sha256(text).hexdigest()})
+
+    def _into(self, database: str) -> None:
+        refuse_present(Database.of(database))
+        with TemporaryDirectory(prefix="bistochastic-") as space:
+            path = Path(space) / f"data.{self._table.source.extension}"
+            rows = self._table.write(path)
+            told = self._manifest.model_copy(update={"rows": rows, "data": None})
+            source = self._table.source
+            masked = from_file(path, delimiter=source.delimiter, missing=source.missing)
+            published(database, masked.frame, told.text())
+        self._manifest = told
 
     def _described(self, path: Path, rows: int, sha256: str) -> Data:
         source = self._table.source

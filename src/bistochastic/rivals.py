@@ -1,6 +1,7 @@
 """Where the usual methods lie: a numeric key column masked by each, and what that tells of W."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from bistochastic.tradeoff.problem import Floats
 
 __all__ = ["rivals"]
 
+Masks = Iterator[tuple[str, Floats]]  # a method, and what it makes of x
+
 INTERVAL = 0.15  # standard deviations, the cells of the papers' figures
 MOST = 3000  # records up to which the optimal matrix over them is made
 
@@ -38,6 +41,8 @@ def rivals(
     width: Sequence[float] = (0.02, 0.05, 0.15),
     beta: Sequence[float] = (0.3, 0.6, 0.9),
     distortion: Sequence[float] = (0.1, 0.3, 0.6),
+    tridiagonal: Sequence[float] = (0.5,),
+    methods: Sequence[str] = ("mdav", "mu-approx"),
     key: Key | None = None,
 ) -> tuple[Placed, ...]:
     """MDAV, μ-Approx, mixture, tridiagonal, rank swapping, optimal and noise, each with its error.
@@ -54,6 +59,8 @@ def rivals(
         width: Shares of the ranks, for rank swapping.
         beta: Budgets, for the optimal matrix over ranks, up to some thousand records.
         distortion: Shares of the variance, for noise.
+        tridiagonal: Off-diagonals, for swaps with the next rank.
+        methods: Of microaggregation.
         key: The secret; a fresh one unless given.
     """
     x, w = as_numbers(key_column, "The key column"), as_numbers(confidential, "The confidential")
@@ -62,46 +69,52 @@ def rivals(
     secret = _cells(w)
     key = Key.new() if key is None else key
     found = []
-    for name, masked in _masked(x, w, key, k, truth, width, beta, distortion):
+    masks = chain(
+        _grouped(x, k, methods),
+        _moved(x, key, truth, width, tridiagonal),
+        _drawn(x, key, beta),
+        _noisy(x, w, key, distortion),
+    )
+    for name, masked in masks:
         error = (x - masked) ** 2 / x.var()
         found.append(estimated(function, name, error, secret, _cells(masked, x)))
     return tuple(found)
 
 
-def _masked(
-    x: Floats,
-    w: Floats,
-    key: Key,
-    k: Sequence[int],
-    truth: Sequence[float],
-    width: Sequence[float],
-    beta: Sequence[float],
-    distortion: Sequence[float],
-) -> Iterator[tuple[str, Floats]]:
-    """Each method with what it makes of x."""
-    n = x.size
-    for method in ("mdav", "mu-approx"):
+def _grouped(x: Floats, k: Sequence[int], methods: Sequence[str]) -> Masks:
+    for method in methods:
         for size in k:
             found = microaggregate(x, size, method)
             yield f"{method}, k {size}", found.centroids[found.groups]
-    for share in truth:
-        name = f"mixture, truth {share:g}"
-        yield name, _moved(x, Mixture(n, truth=share), key, name)
-    yield "tridiagonal, α 0.5", _moved(x, Tridiagonal(np.full(n - 1, 0.5)), key, "tridiagonal")
+
+
+def _moved(
+    x: Floats, key: Key, truth: Sequence[float], width: Sequence[float], steps: Sequence[float]
+) -> Masks:
+    """Values change places on their ranks."""
+    n = x.size
+    matrices: dict[str, Bistochastic] = {
+        f"mixture, truth {share:g}": Mixture(n, truth=share) for share in truth
+    }
+    for step in steps:
+        matrices[f"tridiagonal, α {step:g}"] = Tridiagonal(np.full(n - 1, step))
     for share in width:
-        name = f"rank swapping, {share:g} of the ranks"
-        yield name, _moved(x, Window(n, max(1, int(share * n))), key, name)
-    for share in beta if n <= MOST else ():
+        matrices[f"rank swapping, {share:g} of the ranks"] = Window(n, max(1, int(share * n)))
+    for name, matrix in matrices.items():
+        yield name, _plain(permute(x, matrix, key, release=name, column="x"))
+
+
+def _drawn(x: Floats, key: Key, beta: Sequence[float]) -> Masks:
+    for share in beta if x.size <= MOST else ():
         name = f"optimal, beta {share:g}"
-        matrix = optimal(ordered=n, beta=share)
+        matrix = optimal(ordered=x.size, beta=share)
         yield name, _plain(draw(x, matrix, key, release=name, column="x"))
+
+
+def _noisy(x: Floats, w: Floats, key: Key, distortion: Sequence[float]) -> Masks:
     for share in distortion:
         name = f"noise, {share:g} of the variance"
         yield name, gaussian_noise(x, share, key, release=name, names=("x",), confidential=w)
-
-
-def _moved(x: Floats, matrix: Bistochastic, key: Key, name: str) -> Floats:
-    return _plain(permute(x, matrix, key, release=name, column="x"))
 
 
 def _plain(values: NDArray[Any]) -> Floats:

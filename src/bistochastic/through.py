@@ -12,6 +12,7 @@ from bistochastic.matrices.closed import rebuilt
 from bistochastic.measures.likelihood import Through, likelihood_linkage
 from bistochastic.measures.linkage import Linkage
 from bistochastic.pairing import Pair, Shared
+from bistochastic.tables.labels import spelled
 
 __all__ = ["through"]
 
@@ -32,14 +33,14 @@ def through(pair: Pair, manifest: Manifest, *, level: float) -> tuple[Linkage, f
         if column.name not in pair.columns:
             continue
         if column.treatment == "randomised" and column.channel is not None:
-            before, after = _codes(pair.column(column.name), column)
+            before, after = _codes(pair.column(column.name), column, manifest)
             channels.append(Through(rebuilt(column.channel), before, after))
         elif column.treatment == "untouched" and column.name not in joined:
             shared = pair.column(column.name)
             kept.append((_same(shared.before), _same(shared.after)))
     for group in manifest.together:
         columns = [manifest.column(name) for name in group.columns]
-        parts = [_codes(pair.column(column.name), column) for column in columns]
+        parts = [_codes(pair.column(column.name), column, manifest) for column in columns]
         sizes = [len(c.labels or ()) + (c.missing == "category") for c in columns]
         before, after = (_folded([part[side] for part in parts], sizes) for side in (0, 1))
         channels.append(Through(rebuilt(group.channel), before, after))
@@ -48,16 +49,21 @@ def through(pair: Pair, manifest: Manifest, *, level: float) -> tuple[Linkage, f
     return likelihood_linkage(channels, kept=kept, true=pair.partner, level=level)
 
 
-def _codes(shared: Shared, column: Published) -> tuple[Codes, Codes]:
+def _codes(shared: Shared, column: Published, manifest: Manifest) -> tuple[Codes, Codes]:
     """Codes of the channel, -1 where a missing value stays one."""
-    if shared.kind == "numeric" or shared.size > len(column.labels or ()):
+    known = [spelled(label) for label in column.labels or ()]
+    other = manifest.plan["columns"][column.name].get("other")
+    place = {label: code for code, label in enumerate(known)}
+    rest = -2 if other is None else place[spelled(other)]
+    codes = [place.get(label, rest) for label in shared.labels]
+    gone = len(known) if column.missing == "category" else -1
+    lookup = np.array([*codes, gone], dtype=np.int64)  # where -1, the last, is what is missing
+    if shared.kind == "numeric" or -2 in codes:
         raise MeasureError(
-            f"Column {shared.name!r} holds values outside the domain of the manifest, or is not "
-            f"known by its plan: evaluate with the plan of the release."
+            f"Column {shared.name!r} is not compared as the categories of the manifest, or holds "
+            f"others: evaluate with the plan of the release."
         )
-    gone = shared.size if column.missing == "category" else -1
-    before, after = (np.where(side < 0, gone, side) for side in (shared.before, shared.after))
-    return before, after
+    return lookup[shared.before], lookup[shared.after]
 
 
 def _folded(parts: list[Codes], sizes: list[int]) -> Codes:

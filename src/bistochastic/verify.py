@@ -19,7 +19,8 @@ from bistochastic.promises import RANKED, Finding, asked, channels, of_channel, 
 from bistochastic.release import MANIFEST, REPORT, fingerprint
 from bistochastic.run import protect
 from bistochastic.tables.base import Domain, Recode
-from bistochastic.tables.local import Local, as_numbers
+from bistochastic.tables.local import Local
+from bistochastic.tables.numbers import as_numbers
 from bistochastic.tables.sources import FORMATS, Source, from_file
 
 __all__ = ["Check", "as_json", "verify"]

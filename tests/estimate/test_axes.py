@@ -12,6 +12,7 @@ from bistochastic.estimate.axes import Axis, lumped
 from bistochastic.estimate.shares import estimated
 from bistochastic.estimate.tally import Tally
 from bistochastic.testing import distributions, of_size, stochastic, structures, vectors
+from tests.estimate.dense import dense
 
 SMALL = st.integers(1, 6)
 
@@ -102,3 +103,24 @@ def test_an_axis_says_what_it_is():
     assert (passing.noisy, passing.affine) == (False, (1.0, 0.0))
     assert Axis.of(bs.Blocks([1, 1])).affine == (1.0, 0.0)
     assert np.isnan(Axis.of(bs.Tridiagonal([0.1])).spread_of_each)
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_what_members_and_others_report(data):
+    """The mean squares that score intervals rest on, over two axes, one of them with sums."""
+    axes = []
+    for levels in (None, np.array([0, 1, 0])):
+        matrix = data.draw(of_size(3))
+        assume(matrix.condition < 1e3)
+        axes.append(Axis.of(matrix, levels=levels, kept=data.draw(st.integers(0, 1))))
+    sizes = [axis.size for axis in axes]
+    tally = Tally.from_table(np.arange(1, prod(sizes) + 1).reshape(sizes))
+    found = estimated(tally, axes)
+    undone = np.kron(*[axis.undo(np.eye(axis.size)) for axis in axes])
+    squares = undone**2 @ dense(axes).T  # of every level, for every true code
+    owns = np.kron(*[members(axis.all_levels, axis.size) for axis in axes])
+    close = dict(atol=1e-8 * (1 + squares.max()))
+    np.testing.assert_allclose(found.own, (squares * owns).sum(1) / owns.sum(1), **close)
+    others = (squares * (1 - owns)).sum(1) / (1 - owns).sum(1)
+    np.testing.assert_allclose(found.rest, others, **close)

@@ -45,6 +45,25 @@ def test_no_class_could_be_told_apart_by_its_codes(data):
             assert np.abs(hidden[:, members]).max(initial=0.0) < 1e-6
 
 
+@settings(max_examples=100)
+@given(st.data())
+def test_no_class_is_finer_than_what_is_asked_for(data):
+    """Where sums are asked for, classes are made of them and have their true shares."""
+    matrix = data.draw(structures(st.integers(2, 7)))
+    n = matrix.size
+    drawn = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    wanted = np.unique(drawn, return_inverse=True)[1]
+    found = identified(matrix, wanted)
+    for level in range(int(wanted.max()) + 1):
+        assert len(set(found.levels[wanted == level])) == 1
+    true = data.draw(distributions(n))
+    told = found.matrix @ matrix.rmatvec(true)
+    np.testing.assert_allclose(told, np.bincount(found.levels, true), atol=1e-6)
+    whole = identified(matrix).levels
+    if whole.max() == n - 1:
+        assert found.levels.max() == wanted.max()
+
+
 def test_blocks_give_their_sums():
     """Blocks of two, one and three: three sums, which both methods agree on."""
     axes = [Axis.of(bs.Blocks([2, 1, 3]))]

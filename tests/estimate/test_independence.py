@@ -10,7 +10,7 @@ from bistochastic.estimate.axes import Axis
 from bistochastic.estimate.independence import independence
 from bistochastic.estimate.tally import Tally
 
-TABLE = np.array([[300, 120, 80], [150, 200, 150]])
+TABLE = np.array([[300, 120, 80], [60, 100, 90]])
 
 
 def test_of_columns_that_passed_it_is_pearsons():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import bistochastic as bs
 from bistochastic.errors import TableError, TooLargeError
+from bistochastic.estimate import margins
 from bistochastic.estimate import shares as module
 from bistochastic.estimate.axes import Axis, along
 from bistochastic.estimate.shares import estimated
@@ -212,14 +213,31 @@ def test_margins_alone_give_what_the_whole_table_gives(data):
         weights = np.arange(1.0, tally.cells.size + 1)
         tally = Tally(tally.sizes, tally.cells, tally.counts, weights * tally.counts,
                       weights**2 * tally.counts)  # fmt: skip
+    in_place = data.draw(st.sampled_from([0, 3, margins.IN_PLACE]))
     for variance in VARIANCES:
         whole = module._of_all(tally, axes, variance)
-        part = module._of_reported(tally, axes, variance)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(margins, "IN_PLACE", in_place)
+            part = module._of_reported(tally, axes, variance)
         assert part.cells.tolist() == tally.cells.tolist()
         for name in ("estimate", "variance", "own", "moment"):
             wanted = getattr(whole, name)[tally.cells]
             scale = 1e-9 * (1 + np.abs(wanted).max())
             np.testing.assert_allclose(getattr(part, name), wanted, atol=scale)
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=40))
+def test_keys_are_put_together_alike_in_any_way(keys):
+    """Whether a key and its position fit one word or not, and whether they are in order or not."""
+    given_ = np.array(keys)
+    wanted, numbers = np.unique(given_, return_inverse=True)
+    for size in (21, 1 << 62):
+        distinct, place, starts, order = margins._distinct(given_, size)
+        assert distinct.tolist() == wanted.tolist()
+        assert place.tolist() == numbers.tolist()
+        ordered = given_ if order is None else given_[order]
+        assert ordered.tolist() == sorted(keys)
+        assert ordered[starts].tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,17 @@ def test_peaks_are_those_of_the_array(of, given_):
     np.testing.assert_allclose(peaks(channel, x, of), expected, rtol=1e-13, atol=1e-15)
 
 
+def test_a_product_of_three_factors():
+    """Each factor in turn is the one that surprises, after those before it have acted."""
+    factors = bs.Circulant([0.6, 0.3, 0.1]), bs.Mixture(2, truth=0.9), bs.Circulant([0.2, 0.8])
+    joint = bs.Kronecker(*factors)
+    x = np.random.default_rng(1).dirichlet(np.ones(12))
+    array = joint.to_dense()
+    np.testing.assert_allclose(gathered(joint, x), array.T @ x, rtol=1e-13)
+    np.testing.assert_allclose(gathered(joint, x, surprise), surprise(array).T @ x, rtol=1e-13)
+    np.testing.assert_allclose(peaks(joint, x), (array * x[:, None]).max(axis=0), rtol=1e-13)
+
+
 @pytest.mark.parametrize("n", [100, 601])
 def test_circulants_of_every_kind(n):
     """Few steps that differ, or many; the usual step the rarest, or not."""

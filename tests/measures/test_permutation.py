@@ -137,6 +137,7 @@ def test_ties_at_random_stay_sharp_in_a_long_file():
     told = displacement(np.arange(n), np.zeros(n)).tied_at_random()
     assert told.means(1) == pytest.approx((n**2 - 1) / (3 * n), rel=1e-12)
     assert np.allclose(told.counts, random_distances(n).counts, rtol=1e-6, atol=0)
+    assert told.counts[0] == pytest.approx(1, rel=1e-12)  # on which small α hang
     assert told.means(-1, zero=ZERO) == pytest.approx(random_distances(n).means(-1, zero=ZERO))
 
 
@@ -210,6 +211,18 @@ def test_power_means_agree_with_sixty_digits(distances):
         wanted = [float(value) for value in wanted]
     found = Histogram.of(distances).means(ALPHAS[1:], zero=ZERO)
     assert found == pytest.approx(wanted, rel=1e-12)
+
+
+def test_huge_orders_are_the_ends():
+    """No power of any order overflows, and no rounding leaves the range of the distances."""
+    told = Histogram.of([3, 3, 7, 1000, 10**6])
+    huge = 10.0 ** np.array([10, 16, 18, 19, 300, 308])
+    assert told.means(huge) == pytest.approx(10**6)
+    assert told.means(-huge) == pytest.approx(3)
+    for distances in ([3, 3, 3, 7], [10, 11, 11, 11], [1, 2**40]):
+        means = Histogram.of(distances).means(np.append(huge, -huge))
+        assert means.min() >= min(distances)
+        assert means.max() <= max(distances)
 
 
 @given(files())
@@ -370,6 +383,8 @@ def test_what_needs_no_order():
     line = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
     assert marginality(line, [1, 1, 1, 1, 1]).tolist() == [2, 1, 0, 1, 2]
     assert marginality(line, [9, 0, 0, 0, 0]).tolist() == [0, 1, 2, 3, 4]
+    squares_decide = marginality([[0, 1, 4], [1, 0, 3], [4, 3, 0]], [2, 1, 1])
+    assert squares_decide.tolist() == [1, 0, 2]  # mean distances of the first two are equal
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import bistochastic as bs
 from bistochastic.errors import MatrixError
 from bistochastic.matrices.bounds import AtMost
 from bistochastic.measures.capacity import capacity
+from bistochastic.measures.distances import kullback_leibler
 from bistochastic.measures.worst import EpsilonBound, largest_increase, worst_case
 from bistochastic.testing import SIZES, distributions, of_size, stochastic
 
@@ -144,6 +145,32 @@ def test_the_capacity_is_the_best_of_priors(channel):
     equal = bs.disclosure(channel).mutual_information
     assert equal <= found.at_most + 1e-9
     assert found.gap <= 1e-6
+
+
+@given(channels())
+def test_a_structure_has_the_capacity_of_its_array(channel):
+    """However its rows are read, and whichever way round it is."""
+    found, array = capacity(channel), capacity(bs.Stochastic(np.abs(channel.to_dense())))
+    assert found.at_least <= array.at_most + 1e-9
+    assert array.at_least <= found.at_most + 1e-9
+
+
+def test_rows_are_not_columns():
+    """A matrix whose rows are less even than its columns, and its transpose."""
+    array = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5], [0.25, 0.25, 0.5]])
+    for one in (array, array.T):
+        found, general = capacity(bs.Dense(one)), capacity(bs.Stochastic(one))
+        assert found.at_least == pytest.approx(general.at_least, abs=2e-9)
+        assert found.at_most == pytest.approx(general.at_most, abs=2e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_the_divergence_that_epsilon_allows_is_that_of_two_answers(epsilon):
+    """Randomised response with two answers reaches the bound on information between two truths."""
+    rows = bs.randomised_response(2, epsilon=epsilon).to_dense()
+    allowed = EpsilonBound.of(epsilon, 10**6).information
+    assert kullback_leibler(rows[0], rows[1]) == pytest.approx(allowed)
+    assert worst_case(bs.randomised_response(10**6, epsilon=epsilon)).information <= allowed
 
 
 def test_a_list_of_priors_names_the_worst():

@@ -6,7 +6,7 @@ others are solved for as many columns at a time as fit.
 """
 
 import math
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -89,12 +89,7 @@ def _(channel: Circulant, x: Floats) -> Floats:
 
 @_squares.register
 def _(channel: Kronecker, x: Floats) -> Floats:
-    table = x.reshape(*channel.sizes, -1)
-    for axis, factor in enumerate(channel.factors):
-        front = np.moveaxis(table, axis, 0)
-        lines = np.ascontiguousarray(front).reshape(front.shape[0], -1)
-        table = np.moveaxis(_squares(factor, lines).reshape(front.shape), 0, axis)
-    return np.ascontiguousarray(table).reshape(x.shape)
+    return channel.along_axes(x, [partial(_squares, factor) for factor in channel.factors])
 
 
 @_squares.register

@@ -26,7 +26,7 @@ AWAY = 0.5  # of what is missing from what is there
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attribute:
     """One attribute in both files: numbers with NaN for missing, or codes with -1 for missing.
 
@@ -45,7 +45,7 @@ class Attribute:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Points:
     """The records of both files: coordinates of what has an order, codes of what has none."""
 

@@ -23,7 +23,7 @@ FOLDED = 1 << 62
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Classes:
     """The class of each record, numbered without a gap, and the sizes of the classes."""
 
@@ -64,7 +64,7 @@ class Classes:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
     """Which values of a sensitive attribute each class holds, and how often.
 

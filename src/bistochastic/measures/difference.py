@@ -6,7 +6,6 @@ $c_j = n_B\,m_A(x_j) - n_A\,m_B(x_j)$ over the distances where it is not 0, in w
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Self, final
 
 import numpy as np
@@ -14,10 +13,12 @@ from numpy.typing import NDArray
 
 from bistochastic.measures.histogram import Histogram
 
-__all__ = ["Difference"]
+__all__ = ["Difference", "sign_changes"]
 
 FEW = 10**7  # records, so that all zeros together weigh less than one rank
 LONG = 10**5  # bits of a product that is formed
+WIDE = 1 << 62
+EXACT = 2.0**53  # below it, sums of whole numbers are exact in doubles
 
 
 @final
@@ -26,7 +27,7 @@ class Difference:
     """Coefficients of distances in increasing order, with 0 replaced if it is to be."""
 
     values: NDArray[np.float64]
-    coefficients: tuple[int, ...]
+    coefficients: NDArray[Any]  # whole numbers, as objects where 64 bits do not hold them
     one: Histogram
     other: Histogram
     zero: float
@@ -34,36 +35,32 @@ class Difference:
     @classmethod
     def of(cls, one: Histogram, other: Histogram, *, zero: float) -> Self:
         """What one masking has more of than the other, and less."""
-        values = np.union1d(one.values, other.values)
-        first, second = _counts_at(values, one), _counts_at(values, other)
+        both = np.sort(np.concatenate([one.values, other.values]))
+        values = both[np.append(True, both[1:] != both[:-1])]  # much faster than union1d
         n, m = one.size, other.size
         share = math.gcd(n, m)
         mine, theirs = m // share, n // share
-        coefficients = [
-            mine * a - theirs * b for a, b in zip(first.tolist(), second.tolist(), strict=True)
-        ]
-        kept = np.array([c != 0 for c in coefficients], dtype=np.bool_)
+        kind = np.int64 if mine * n < WIDE else object
+        first, second = (_counts_at(values, told).astype(kind) for told in (one, other))
+        coefficients = mine * first - theirs * second
+        kept = coefficients != 0
         left = values[kept].astype(np.float64)
         if left.size and left[0] == 0:
             left[0] = zero
-        return cls(left, tuple(c for c in coefficients if c), one, other, zero)
-
-    @property
-    def changes(self) -> int:
-        """How often the sign of the coefficients changes: f has no more roots than that."""
-        return sum((a > 0) != (b > 0) for a, b in pairwise(self.coefficients))
+        return cls(left, coefficients[kept], one, other, zero)
 
     @property
     def at_one(self) -> int:
         """The sign of f(1), exactly."""
-        total = Fraction(0)
-        whole = 0
-        for coefficient, value in zip(self.coefficients, self.values.tolist(), strict=True):
-            if value.is_integer():
-                whole += coefficient * int(value)
-            else:
-                total += coefficient * Fraction(value)
-        total += whole
+        whole = self.values % 1 == 0
+        terms = self.coefficients[whole].astype(np.float64), self.values[whole]
+        if float(abs(terms[0]) @ terms[1]) < EXACT:
+            total = Fraction(float(terms[0] @ terms[1]))
+        else:
+            pairs = zip(self.coefficients[whole].tolist(), terms[1].tolist(), strict=True)
+            total = Fraction(sum(c * int(x) for c, x in pairs))
+        rest = zip(self.coefficients[~whole].tolist(), self.values[~whole].tolist(), strict=True)
+        total += sum((c * Fraction(x) for c, x in rest), Fraction(0))
         return (total > 0) - (total < 0)
 
     def same_product(self, order: int) -> bool:
@@ -71,8 +68,11 @@ class Difference:
 
         That is $\prod_j x_j^{c_j x_j^o} = 1$, as far as whole numbers of that length are formed.
         """
+        if abs(self.coefficients).sum() > LONG:
+            return False
         exact = [Fraction(value) for value in self.values.tolist()]
-        powers = [c * x**order for c, x in zip(self.coefficients, exact, strict=True)]
+        signed = self.coefficients.tolist()
+        powers = [c * x**order for c, x in zip(signed, exact, strict=True)]
         terms = list(zip(exact, powers, strict=True))
         sizes = (x.numerator.bit_length() + x.denominator.bit_length() for x in exact)
         length = sum(abs(power) * size for power, size in zip(powers, sizes, strict=True))
@@ -97,6 +97,12 @@ class Difference:
         elif self.zero:  # zeros count as something, too little together to outweigh one rank
             ahead = np.where(ahead, ahead, zeros[0] - zeros[1])
         return 1 if (ahead >= 0).all() else -1 if (ahead <= 0).all() else 0
+
+
+def sign_changes(coefficients: NDArray[Any]) -> int:
+    """How often the sign changes along them: f has no more roots than that."""
+    up = coefficients > 0
+    return int((up[1:] != up[:-1]).sum())
 
 
 def _counts_at(values: NDArray[Any], told: Histogram) -> NDArray[np.int64]:

@@ -105,7 +105,7 @@ def dominance(
         raise MeasureError(f"What a distance of 0 counts as lies between 0 and 1; got {zero}.")
     one, other = counted(a, in_), counted(b, in_)
     difference = Difference.of(one, other, zero=zero if in_ == "protection" else 0.0)
-    if not difference.coefficients:
+    if not difference.values.size:
         return Dominance("equal", (), (), (Stretch(*_range(in_), 0),), in_, "the same distances")
     better = difference.sums_decide(largest=in_ == "information")
     if better:

@@ -6,13 +6,12 @@ to them where the first term of Taylor's series outweighs the rest. 1 is better 
 """
 
 import math
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bistochastic.measures.crossings import Stretch, Terms, log_ratio, signs
-from bistochastic.measures.difference import Difference
+from bistochastic.measures.difference import Difference, sign_changes
 
 __all__ = ["information_signs", "protection_signs"]
 
@@ -22,6 +21,7 @@ RULE = "Descartes' rule of signs"
 INTERVALS = "bounds on intervals"
 NEAR = 2.0**-32  # to a known root; no stretch next to it is proved to be shorter
 WRONG = 2.0**-44  # relative error of a sum of products of a few rounded factors
+APART = 2.0**-4  # between a known root and the tail, so that there is room next to the root
 OUTWARD = 1 + 2.0**-30
 
 
@@ -32,10 +32,12 @@ def protection_signs(difference: Difference) -> tuple[list[Stretch], str]:
     if values[0] == 0:
         return _zeros_as_small_as_you_like(difference)
     at_one = difference.at_one
-    if difference.changes == 1 or (difference.changes == 2 and at_one in (0, first)):
+    changes = sign_changes(signed)
+    if changes == 1 or (changes == 2 and at_one in (0, first)):
         return [Stretch(-math.inf, 1.0, first)], RULE
-    coefficients = np.array(signed, dtype=np.float64)
-    tail = _tail(abs(coefficients[1:]).sum() / abs(coefficients[0]), values[1] / values[0])
+    coefficients = signed.astype(np.float64)
+    others = float(abs(coefficients[1:]).sum() / abs(coefficients[0]))
+    tail = min(_tail(others, values[1] / values[0]), -APART)
     terms = Terms.of(values, coefficients, reference=float(values[0]))
     reach, around = _around_zero(difference, coefficients, tail)
     stretches = [Stretch(-math.inf, tail, first)]
@@ -48,7 +50,7 @@ def _zeros_as_small_as_you_like(difference: Difference) -> tuple[list[Stretch], 
     """The same if no distance counts as nearly nothing: up to 0 the one with more zeros loses."""
     first = -_sign(difference.coefficients[0])
     values = difference.values[1:]
-    coefficients = np.array(difference.coefficients[1:], dtype=np.float64)
+    coefficients = difference.coefficients[1:].astype(np.float64)
     beginning = Stretch(-math.inf, 0.0, first)
     if (coefficients > 0).all() or (coefficients < 0).all():
         return [beginning, Stretch(0.0, 1.0, first)], RULE
@@ -62,13 +64,15 @@ def information_signs(difference: Difference) -> tuple[list[Stretch], str]:
     values, signed = difference.values[kept], difference.coefficients[kept]
     last = -_sign(signed[-1])
     at_one = -difference.at_one
-    changes = sum((a > 0) != (b > 0) for a, b in pairwise(signed))
+    changes = sign_changes(signed)
     if changes == 0 or (changes == 1 and at_one in (0, last)):
         return [Stretch(1.0, math.inf, last)], RULE
-    coefficients = np.array(signed, dtype=np.float64)
-    tail = -_tail(abs(coefficients[:-1]).sum() / abs(coefficients[-1]), values[-1] / values[-2])
+    coefficients = signed.astype(np.float64)
+    others = float(abs(coefficients[:-1]).sum() / abs(coefficients[-1]))
+    tail = -_tail(others, values[-1] / values[-2])
     if tail <= 1:
         return [Stretch(1.0, math.inf, last)], INTERVALS
+    tail = max(tail, 1 + APART)
     begin, stretches = 1.0, [Stretch(1.0, 1.0, at_one)]
     if not at_one:
         _, sign, reach = _beside(difference, values, coefficients, 1, tail - 1)
@@ -80,7 +84,7 @@ def information_signs(difference: Difference) -> tuple[list[Stretch], str]:
 
 
 def _sign(number: float) -> int:
-    return (number > 0) - (number < 0)
+    return int(number > 0) - int(number < 0)
 
 
 def _tail(others: float, ratio: float) -> float:

@@ -18,6 +18,7 @@ __all__ = ["ZERO", "Histogram", "power_means"]
 Vector = NDArray[np.float64]
 
 ZERO = 1e-8  # what stands for no distance where a mean would vanish with it (Ruiz's epsilon)
+FAR = 1e18  # orders beyond which a mean is its end to the last digit
 DENSE = 4  # counting beats sorting up to this many possible distances per record
 
 
@@ -99,9 +100,9 @@ def power_means(values: Vector, weights: Vector, orders: ArrayLike) -> Vector:
 
 def _mean(values: Vector, logs: Vector, share: Vector, order: float) -> float:
     low, high = float(values.min()), float(values.max())
-    if order == np.inf or low == high:
+    if order > FAR or low == high:
         return high
-    if order == -np.inf or (low == 0 and order <= 0):
+    if order < -FAR or (low == 0 and order <= 0):
         return low
     if order == 1:
         return float(share @ values)

@@ -28,14 +28,14 @@ __all__ = ["Through", "likelihood_linkage"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-CELLS = 1 << 26  # of a table of all combinations
-PAIRS = 1 << 32  # of different records, compared if that is cheaper
+CELLS = 1 << 24  # of a table of all combinations
+PAIRS = 1 << 32  # of different records
 STEP = 1 << 21
 TIE = 1e-9
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Through:
     """An attribute that went through a channel: true and reported codes, -1 for what is missing."""
 
@@ -147,13 +147,21 @@ class _Weights:
         for k, axis in enumerate(self.axes):
             likely *= axis.entry(self.before[rows, k], self.after[partner, k])
         likely = np.where(self.own[rows] == self.there[partner], likely, 0.0)
-        cells = self.count * math.prod(axis.size for axis in self.axes)
-        found = self._tabled if cells <= CELLS else self._compared
-        total, best, many = found(partner)
+        total, best, many = (
+            self._tabled(partner) if self._tables(partner) else (self._compared(partner))
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.where(likely > 0, likely / total, 0.0)
             right = (likely > 0) & (likely >= best * (1 - TIE))
             return np.where(right, 1 / many, 0.0), weights
+
+    def _tables(self, partner: Integers) -> bool:
+        """Whether a table of all combinations is there sooner than all pairs of a block are."""
+        cells = self.count * math.prod(axis.size for axis in self.axes)
+        many = np.bincount(self.own, minlength=self.count).astype(np.float64)
+        pairs = float(many[self.there[partner]].sum())  # at most, as equal records are one
+        work = cells * sum(axis.size for axis in self.axes)
+        return cells <= CELLS and work <= pairs * len(self.axes)
 
     def _tabled(self, partner: Integers) -> tuple[Floats, Floats, Floats]:
         """From a table of all combinations, one axis after the other."""

@@ -92,13 +92,13 @@ def told(chances: Floats, candidates: int, level: float) -> Linkage:
     expected = float(there.mean()) if n else float("nan")
     low, high = interval(expected, n, level)
     correct, missed = (int(np.count_nonzero(there == sure)) for sure in (1.0, 0.0))
-    share = 1 / n if n else float("nan")
+    whole = n or float("nan")
     return Linkage(
         records=n,
         candidates=candidates,
-        correct=correct * share,
-        ambiguous=(n - correct - missed) * share,
-        wrong=missed * share,
+        correct=correct / whole,
+        ambiguous=(n - correct - missed) / whole,
+        wrong=missed / whole,
         expected=expected,
         low=low,
         high=high,

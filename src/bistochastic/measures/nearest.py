@@ -26,6 +26,7 @@ TIE = 1e-9  # distances that agree to nine digits are the same
 ROUGH = 2.0  # how many times too far the rough look may be off, less one
 PAIRS = 1 << 21  # pairs of records compared at a time
 TREE = 40  # pairs compared in the time that a tree takes for one of its points
+FEW = 2000  # records for whom it is not worth waking other cores
 BALL = 1 << 12  # records whose neighbours are listed at a time
 
 
@@ -57,6 +58,7 @@ class _Search:
         self.others, self.after = found.masked[firsts], found.after[firsts]
         self.sizes, self.power = sizes, power
         self.own = found.between(rows, partner, power)
+        self.workers = -1 if rows.size > FEW else 1
         self.equal = np.zeros(rows.size)  # how many are as near as the true record
         self.beaten = np.zeros(rows.size, dtype=bool)
 
@@ -157,7 +159,7 @@ class _Search:
         apart = 4 * bound + 1  # so that no ball reaches into another block
         tree = cKDTree(np.column_stack([self.others, theirs * apart]), balanced_tree=False)
         points = np.column_stack([self.points[rows], ours * apart])
-        look = {"p": self.power, "distance_upper_bound": bound, "workers": -1}
+        look = {"p": self.power, "distance_upper_bound": bound, "workers": self.workers}
         rough = tree.query(points, eps=ROUGH, **look)[0]
         left = self._decided(rows, rough, unlike)
         if not left.size:
@@ -169,7 +171,9 @@ class _Search:
         left = left[close[:, 0]]
         for start in range(0, left.size, BALL):
             part = left[start : start + BALL]
-            within = tree.query_ball_point(points[part], room[part], p=self.power, workers=-1)
+            within = tree.query_ball_point(
+                points[part], room[part], p=self.power, workers=self.workers
+            )
             lengths = np.fromiter(map(len, within), np.int64, part.size)
             if not lengths.any():
                 continue

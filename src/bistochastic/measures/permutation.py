@@ -43,7 +43,6 @@ class Displacement:
     Attributes:
         rows: The records that have a value before and after, by row number; all else is of these.
         moves: r, signed: ranks upwards after, or places down the file.
-        order: The permutation matrix P as an order, z[i] = x[order[i]].
         distances: How often each |r| occurs.
         ranking: The ranks before and after, and their ties.
         blanks: How many records have no value, before or after.
@@ -53,7 +52,6 @@ class Displacement:
 
     rows: Integers
     moves: Integers
-    order: Integers
     distances: Histogram
     ranking: Ranking
     blanks: Blanks
@@ -69,6 +67,11 @@ class Displacement:
     def span(self) -> int:
         """How far a record can move: one less than there are ranks, or places."""
         return (self.size if self.by == "rank" else self.records) - 1
+
+    @property
+    def order(self) -> Integers:
+        """The permutation matrix P as an order, z[i] = x[order[i]] among `rows`."""
+        return self.ranking.order
 
     @property
     def matrix(self) -> Permutation:
@@ -159,19 +162,17 @@ def displacement(
         raise MeasureError(f'Moves are counted by "rank" or by "position"; got {by!r}.')
     before, after = as_values(original, "original"), as_values(masked, "masked")
     rows, blanks = both_present(before, after, missing_before, missing_after)
-    if rows.size < before.size:
+    records = before.size
+    if rows.size < records:
         before, after = before[rows], after[rows]
     ranking = Ranking.of(before, after)
-    holders = np.empty_like(ranking.original)
-    holders[ranking.original] = np.arange(rows.size)
-    order = holders[ranking.masked]
     if by == "rank":
         moves = ranking.masked - ranking.original
     else:
+        order = ranking.order
         moves = np.empty_like(order)
         moves[order] = rows - rows[order]
-    records = np.asarray(original).shape[0]
-    return Displacement(rows, moves, order, Histogram.of(moves), ranking, blanks, records, by)
+    return Displacement(rows, moves, Histogram.of(moves), ranking, blanks, records, by)
 
 
 def relative_distances(one: Displacement, other: Displacement) -> Histogram:

@@ -189,10 +189,9 @@ class Alone:
 
     @cached_property
     def _reported(self) -> Floats:
-        found = np.maximum(gathered(self._legible, self._weights), 0.0)
-        if self.share is not None and (self.share == 0).any():
-            found[self._peaks == 0] = 0.0  # not reported at all, whatever rounding says
-        return found
+        if self.share is None and isinstance(self.channel, Bistochastic):
+            return np.full(self.size, 1 / self.size)
+        return np.maximum(gathered(self._legible, self._weights), 0.0)
 
     @cached_property
     def _deniable(self) -> Floats:

@@ -80,14 +80,13 @@ class Ranking:
         masked: τ, from 0.
         before: The groups of the original column.
         after: The groups of the masked column.
-        cells: One row for each cell: its group before, its group after, how many records it has.
     """
 
     original: Integers
     masked: Integers
     before: Groups
     after: Groups
-    cells: Integers
+    _cells: Integers | None  # None if each record is one by itself
 
     @classmethod
     def of(cls, original: NDArray[Any], masked: NDArray[Any]) -> Self:
@@ -100,8 +99,7 @@ class Ranking:
         before, after = Groups.of(original), Groups.of(masked)
         n = original.size
         if before.size == n and after.size == n:  # nothing to break
-            cells = np.stack([before.codes, after.codes, np.ones(n, dtype=np.int64)], axis=1)
-            return cls(before.codes, after.codes, before, after, cells)
+            return cls(before.codes, after.codes, before, after, None)
         order = _by_cell(before, after)
         g, h = before.codes[order], after.codes[order]
         first = np.flatnonzero(np.append(True, (g[1:] != g[:-1]) | (h[1:] != h[:-1])))
@@ -113,6 +111,21 @@ class Ranking:
         ranks[0, order] = place
         ranks[1, order] = place + np.repeat(_starts_after(cells, after.size) - first, counts)
         return cls(ranks[0], ranks[1], before, after, cells)
+
+    @property
+    def cells(self) -> Integers:
+        """One row for each cell: its group before, its group after, how many records it has."""
+        if self._cells is not None:
+            return self._cells
+        alone = np.ones(self.original.size, dtype=np.int64)
+        return np.stack([self.before.codes, self.after.codes, alone], axis=1)
+
+    @property
+    def order(self) -> Integers:
+        """Whose original value comes to each record, in the order of the masked ones."""
+        holders = np.empty_like(self.original)
+        holders[self.original] = np.arange(self.original.size)
+        return holders[self.masked]
 
 
 def _by_cell(before: Groups, after: Groups) -> Integers:

@@ -6,6 +6,7 @@ values. IL1s is $\frac1n\sum_i|x_i-y_i|/(\sqrt2\,s)$, s the standard deviation b
 Winkler and Creecy 2002).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -36,7 +37,7 @@ COMMON = 63  # categories of a column that a pair tells apart; the rest are one
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cells:
     """Both files of a column as cells of one division, a missing value being the last of them."""
 
@@ -54,7 +55,7 @@ class Cells:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compared:
     """A column of both files: numbers with NaN for missing, or codes with -1 for missing.
 
@@ -171,8 +172,9 @@ def _numeric(column: Compared) -> Iterator[Figure]:
     if column.linked:
         apart = np.abs(column.after / spread - column.before / spread)
         there = apart[apart == apart]
-        lost = float(there.mean()) / np.sqrt(2) if there.size else float("nan")
-        yield Figure("IL1s", name, float(lost), f"{unit} × √2, per record", WORSE)
+        if there.size:
+            lost = float(there.mean()) / math.sqrt(2)
+            yield Figure("IL1s", name, lost, f"{unit} × √2, per record", WORSE)
 
 
 def _earth(before: Floats, after: Floats) -> float:

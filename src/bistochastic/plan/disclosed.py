@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from bistochastic.errors import MatrixError
+from bistochastic.errors import MatrixError, SingularMatrixError
 from bistochastic.manifest import Disclosed
 from bistochastic.matrices.base import HOPELESS, Channel
 from bistochastic.measures.design import largest_design_effect
@@ -26,24 +26,26 @@ def disclosed(treated: Treated) -> Disclosed:
         says = tuple(_sentences(treated, told, most))
     except MatrixError:  # too many categories to look at each report
         guess, says = None, ()
-    recoverable = bool(matrix.condition < HOPELESS)
+    respondents, recoverable = _respondents(matrix)
     return Disclosed(
         columns=treated.columns,
         guess=guess,
         odds=math.exp(epsilon) if epsilon < 709 else math.inf,
         increase=float(largest_increase(matrix)),
-        respondents=_respondents(matrix) if recoverable else None,
+        respondents=respondents,
         recoverable=recoverable,
         says=says,
     )
 
 
-def _respondents(matrix: Channel) -> float | None:
-    """The largest design effect; none where the inverse would be too large to look at."""
+def _respondents(matrix: Channel) -> tuple[float | None, bool]:
+    """The largest design effect, unless the inverse is too large to look at, or there is none."""
     try:
-        return largest_design_effect(matrix)
+        return largest_design_effect(matrix), True
+    except SingularMatrixError:
+        return None, False
     except MatrixError:
-        return None
+        return None, bool(matrix.condition < HOPELESS)
 
 
 def _sentences(treated: Treated, told: Disclosure, most: int) -> Iterator[str]:

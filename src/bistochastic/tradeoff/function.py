@@ -21,6 +21,7 @@ from bistochastic.tradeoff.distortions import hamming, squared, taxonomic
 from bistochastic.tradeoff.placed import Placed
 from bistochastic.tradeoff.point import UNITS, TradeoffPoint
 from bistochastic.tradeoff.problem import Floats, Problem
+from bistochastic.tradeoff.silence import silent
 from bistochastic.tradeoff.solver import Iterate, Solved, solved
 
 __all__ = ["METHODS", "Method", "Tradeoff", "tradeoff"]
@@ -107,6 +108,16 @@ class Tradeoff:
         return self.problem.constant_distortion
 
     @property
+    def silent_distortion(self) -> float:
+        """The least mean distortion of reports that are independent of W.
+
+        >>> doubled = tradeoff([[3, 1, 0, 0], [0, 0, 3, 1]], "hamming")
+        >>> round(doubled.silent_distortion, 9), doubled.constant_distortion
+        (0.5, 0.625)
+        """
+        return self.least_distortion + silent(self.problem) * self.problem.span
+
+    @property
     def bounds(self) -> Bounds:
         """What is known of the curve without solving anything."""
         return Bounds(self.problem, self.units)
@@ -129,7 +140,7 @@ class Tradeoff:
         return self.point(distortion=distortion, multiplier=multiplier).channel
 
     def curve(self, points: int = 50) -> TradeoffCurve:
-        """The whole curve, at evenly spaced distortions from the least to the constant report's.
+        """The whole curve, at evenly spaced distortions from the least to where nothing is told.
 
         Each point starts from where its neighbour was.
         """
@@ -137,7 +148,7 @@ class Tradeoff:
             raise MatrixError("A curve needs at least 2 points.")
         start: Iterate | None = None
         found: list[TradeoffPoint] = []
-        for share in np.linspace(1.0, 0.0, points):
+        for share in np.linspace(silent(self.problem), 0.0, points):
             at = self.least_distortion + share * self.problem.span
             point, start = self._point(float(at), None, start)
             found.append(point)
