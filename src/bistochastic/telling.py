@@ -7,9 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bistochastic.appraisal import compared
 from bistochastic.errors import ReleaseError
-from bistochastic.evaluation import evaluate
+from bistochastic.evaluation import Evaluation, evaluate
 from bistochastic.manifest import Manifest
+from bistochastic.measures.figures import Figure
+from bistochastic.measures.utility import column_utility, pair_utility
 from bistochastic.plan.families import FAMILIES
 from bistochastic.plan.plan import Plan
 from bistochastic.report.material import Histogram, Material
@@ -34,6 +37,9 @@ Audience = Literal["public", "internal"]
 AUDIENCES: tuple[Audience, ...] = ("public", "internal")
 Counts = NDArray[np.int64]
 Step = Callable[[str], None]
+
+MODELLED = 50_000  # rows up to which a report waits for a propensity score
+PAIRED = 60  # columns up to which all pairs are compared
 
 
 def report(
@@ -115,10 +121,21 @@ def told(
         numbers=dict(_histograms(manifest, released, before)),
         priors=priors,
         evaluation=evaluation,
+        utility=None if evaluation is None else _utility(evaluation),
         where=where,
     )
     on_step("drawing")
     return html(publication(material))
+
+
+def _utility(evaluation: Evaluation) -> list[Figure] | None:
+    """Losses of columns and pairs; of a long file without the model that tells two files apart."""
+    pair = evaluation.pair
+    if max(pair.before, pair.after) <= MODELLED or not (pair.before and pair.after):
+        return None
+    columns = compared(pair)
+    alone = [figure for column in columns for figure in column_utility(column)]
+    return [*alone, *pair_utility(columns)] if len(columns) <= PAIRED else alone
 
 
 def refuse_audience(audience: str, original: Any) -> None:
