@@ -31,12 +31,12 @@ from bistochastic.tables.tallies import counted, labels_of, refuse_absent
 __all__ = ["Reported"]
 
 INSTEAD = {
-    "permuted": "its numbers are all there, once each, but not beside their owners. By itself it "
-    "can be read off the release as it is; leave it out of this table.",
-    "drawn": "its numbers are those of others of similar rank. Read its distribution off the "
-    "release; leave it out of this table.",
-    "averaged": "its numbers are means of several people. Its own mean is exact; leave it out of "
-    "this table.",
+    "permuted": "its numbers are all there, once each, but not beside their owners. Leave it out "
+    "of this table; `within` tells its means and totals in the cells of other columns.",
+    "drawn": "its numbers are those of others of similar rank. Leave it out of this table; "
+    "`within` tells its quantiles, and its means in the cells of other columns.",
+    "averaged": "its numbers are means of several people, and the mean of all is exact. Leave it "
+    "out of this table.",
     "pseudonyms": "it names people or households. Leave it out of this table.",
     "dropped": "it was left out of the release.",
 }
