@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ROOMS = ("matrices", "masking", "numeric", "microaggregation", "protect", "estimate")
+ROOMS = ("matrices", "masking", "numeric", "microaggregation", "protect", "estimate", "regression")
 
 
 def main() -> None:
