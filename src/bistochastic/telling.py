@@ -7,14 +7,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bistochastic.appraisal import compared
 from bistochastic.errors import ReleaseError
-from bistochastic.evaluation import Evaluation, evaluate
 from bistochastic.manifest import Manifest
 from bistochastic.measures.figures import Figure
 from bistochastic.measures.utility import column_utility, pair_utility
 from bistochastic.plan.families import FAMILIES
 from bistochastic.plan.plan import Plan
+from bistochastic.referee.appraisal import compared
+from bistochastic.referee.evaluation import Evaluation, evaluate
 from bistochastic.report.material import Histogram, Material
 from bistochastic.report.page import html, put, refuse_taken
 from bistochastic.report.publication import publication

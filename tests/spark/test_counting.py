@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bistochastic.contingency import estimate
+from bistochastic.analyst.contingency import estimate
 from bistochastic.errors import DomainError, TableError
 from bistochastic.tables.base import Domain
 from bistochastic.tables.counting import Count

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bistochastic.contingency import estimate
+from bistochastic.analyst.contingency import estimate
 from bistochastic.errors import ReleaseError, TableError
-from bistochastic.evaluation import evaluate
 from bistochastic.inspection import inspect
 from bistochastic.manifest import Manifest
 from bistochastic.plan.plan import Plan
+from bistochastic.referee.evaluation import evaluate
 from bistochastic.run import opened, protect
 from bistochastic.tables import databases
 from bistochastic.tables.connections import Database

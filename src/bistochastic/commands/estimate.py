@@ -39,10 +39,10 @@ def estimate(
 
     Example: bistochastic estimate release --by sex,region
     """
-    from bistochastic.contingency import contingency
+    from bistochastic.analyst.contingency import contingency
+    from bistochastic.analyst.reported import manifest_beside
+    from bistochastic.analyst.statement import lines, sentences, stated
     from bistochastic.manifest import Manifest
-    from bistochastic.reported import manifest_beside
-    from bistochastic.statement import lines, sentences, stated
 
     manifest = Manifest.read(folder) if isinstance(folder, Path) else manifest_beside(folder)
     table = contingency(

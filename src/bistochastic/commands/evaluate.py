@@ -45,7 +45,7 @@ def evaluate(
 
     Example: bistochastic evaluate people.csv masked.csv --keys region,sex --confidential illness
     """
-    from bistochastic.evaluation import evaluate as judged
+    from bistochastic.referee.evaluation import evaluate as judged
 
     if html is not None:
         from bistochastic.report.page import refuse_taken

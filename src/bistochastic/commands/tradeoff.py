@@ -55,8 +55,8 @@ def tradeoff(
 
     Example: bistochastic tradeoff people.csv --key-column region --confidential ill
     """
+    from bistochastic.frontier.planes import plane
     from bistochastic.plan.plan import Plan
-    from bistochastic.planes import plane
 
     if html is not None:
         from bistochastic.report.page import refuse_taken

@@ -9,11 +9,11 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bistochastic.attributes import Attribute, Measure, coded, together
 from bistochastic.errors import MatrixError, TableError, TargetError
+from bistochastic.frontier.attributes import Attribute, Measure, coded, together
+from bistochastic.frontier.placing import counted, placed
 from bistochastic.keystream import Key
 from bistochastic.matrices.calibration import calibrate
-from bistochastic.placing import counted, placed
 from bistochastic.plan.plan import Plan
 from bistochastic.tables.connections import is_database
 from bistochastic.tables.opening import from_place

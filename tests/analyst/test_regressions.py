@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bistochastic as bs
+from bistochastic.analyst.formula import Formula
 from bistochastic.cli import main
-from bistochastic.formula import Formula
 from bistochastic.population import PLAN, people
 from docs import pictures
 from tests.pages import ROOT

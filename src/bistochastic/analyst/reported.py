@@ -12,6 +12,7 @@ from typing import Any, Self, final
 import numpy as np
 from pydantic import ValidationError
 
+from bistochastic.analyst.sides import Side
 from bistochastic.errors import ReleaseError, TableError
 from bistochastic.estimate.axes import Axis, lumped
 from bistochastic.estimate.tally import Tally
@@ -19,7 +20,6 @@ from bistochastic.manifest import Group, Manifest, Published
 from bistochastic.matrices.closed import rebuilt
 from bistochastic.matrices.kronecker import Kronecker
 from bistochastic.release import Release
-from bistochastic.sides import Side
 from bistochastic.tables.base import Domain
 from bistochastic.tables.connections import is_database
 from bistochastic.tables.counting import Count

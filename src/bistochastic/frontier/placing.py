@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bistochastic.attributes import Attribute, coded, together
 from bistochastic.errors import PlanError
+from bistochastic.frontier.attributes import Attribute, coded, together
 from bistochastic.keystream import Key
 from bistochastic.plan.plan import Plan
 from bistochastic.run import protect
@@ -20,7 +20,7 @@ from bistochastic.tradeoff.placed import Placed
 from bistochastic.tradeoff.problem import Floats
 
 if TYPE_CHECKING:
-    from bistochastic.planes import Plane
+    from bistochastic.frontier.planes import Plane
 
 __all__ = ["counted", "estimated", "placed"]
 
