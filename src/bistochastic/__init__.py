@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     from bistochastic.scope import Scope, domain_digest
     from bistochastic.telling import report
     from bistochastic.tradeoff.bounds import Bounds
-    from bistochastic.tradeoff.closeness import Closeness
+    from bistochastic.tradeoff.closeness import Leakage
     from bistochastic.tradeoff.curve import TradeoffCurve
     from bistochastic.tradeoff.density import discretised, gaussian_density
     from bistochastic.tradeoff.distortions import hamming, squared, taxonomic, weighted
@@ -187,6 +187,7 @@ __all__ = [
     "KeyFileError",
     "KeystreamError",
     "Kronecker",
+    "Leakage",
     "Linkage",
     "Manifest",
     "MaskingError",
@@ -400,7 +401,7 @@ _HOMES = {
     "analyst.summaries": "within",
     "telling": "report",
     "tradeoff.bounds": "Bounds",
-    "tradeoff.closeness": "Closeness",
+    "tradeoff.closeness": "Leakage",
     "tradeoff.curve": "TradeoffCurve",
     "tradeoff.density": "discretised gaussian_density",
     "tradeoff.distortions": "hamming squared taxonomic weighted",
