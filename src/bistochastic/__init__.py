@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from bistochastic.matrices.window import Window
     from bistochastic.measures.attributes import Attribute
     from bistochastic.measures.chance import random_distances, random_relative_distances
-    from bistochastic.measures.closeness import Anonymity, anonymity, closeness
+    from bistochastic.measures.closeness import Anonymity, Closeness, anonymity, closeness
     from bistochastic.measures.closeness_bounds import (
         ClusterDeniability,
         closeness_epsilon,
@@ -369,7 +369,7 @@ _HOMES = {
     "matrices.window": "Window",
     "measures.attributes": "Attribute",
     "measures.chance": "random_distances random_relative_distances",
-    "measures.closeness": "Anonymity anonymity closeness",
+    "measures.closeness": "Anonymity Closeness anonymity closeness",
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
