@@ -8,14 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import ReleaseError
-from bistochastic.evaluation import evaluate
 from bistochastic.manifest import Manifest
+from bistochastic.measures.figures import Figure
+from bistochastic.measures.utility import column_utility, pair_utility
 from bistochastic.plan.families import FAMILIES
 from bistochastic.plan.plan import Plan
+from bistochastic.referee.appraisal import compared
+from bistochastic.referee.evaluation import Evaluation, evaluate
 from bistochastic.report.material import Histogram, Material
 from bistochastic.report.page import html, put, refuse_taken
 from bistochastic.report.publication import publication
 from bistochastic.report.recovered import recovered
+from bistochastic.tables.opening import from_place
 from bistochastic.tables.profiles import (
     binned,
     categorical,
@@ -33,6 +37,9 @@ Audience = Literal["public", "internal"]
 AUDIENCES: tuple[Audience, ...] = ("public", "internal")
 Counts = NDArray[np.int64]
 Step = Callable[[str], None]
+
+MODELLED = 50_000  # rows up to which a report waits for a propensity score
+PAIRED = 60  # columns up to which all pairs are compared
 
 
 def report(
@@ -114,10 +121,21 @@ def told(
         numbers=dict(_histograms(manifest, released, before)),
         priors=priors,
         evaluation=evaluation,
+        utility=None if evaluation is None else _utility(evaluation),
         where=where,
     )
     on_step("drawing")
     return html(publication(material))
+
+
+def _utility(evaluation: Evaluation) -> list[Figure] | None:
+    """Losses of columns and pairs; of a long file without the model that tells two files apart."""
+    pair = evaluation.pair
+    if max(pair.before, pair.after) <= MODELLED or not (pair.before and pair.after):
+        return None
+    columns = compared(pair)
+    alone = [figure for column in columns for figure in column_utility(column)]
+    return [*alone, *pair_utility(columns)] if len(columns) <= PAIRED else alone
 
 
 def refuse_audience(audience: str, original: Any) -> None:
@@ -139,7 +157,7 @@ def opened(original: Any, manifest: Manifest) -> Source:
         return from_frame(original)
     file = manifest.plan.get("file", {})
     missing = tuple(file.get("missing", ("",)))
-    return from_file(Path(original), delimiter=file.get("delimiter", ","), missing=missing)
+    return from_place(original, delimiter=file.get("delimiter", ","), missing=missing)
 
 
 def _gaps(manifest: Manifest) -> tuple[str, ...]:

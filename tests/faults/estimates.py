@@ -1,7 +1,7 @@
 """Faulty estimates: formulas that are nearly right, and errors that are told too small."""
 
 import bistochastic as bs
-from tests import test_contingency as contingency
+from tests.analyst import test_contingency as contingency
 from tests.estimate import test_axes as axes
 from tests.estimate import test_comparison as comparison
 from tests.estimate import test_dispersion as dispersion
@@ -76,9 +76,9 @@ ESTIMATES = [
           "weights", tallies.test_the_counts_are_those_of_the_rows, 1 << 22, 7, "frame"),
     fault("batches that replace each other", "tables.tallies:Counter._together", ".sum()",
           ".max()", tallies.test_the_counts_are_those_of_the_rows, 0, 7, "frame"),
-    fault("labels of other sums", "sides:Side._of_sums", "in range(self.axis.count)",
+    fault("labels of other sums", "analyst.sides:Side._of_sums", "in range(self.axis.count)",
           "in reversed(range(self.axis.count))", contingency.test_what_is_lost_is_named),
-    fault("shares within other margins", "cells:Answer.split", "cells.size + self.margin",
+    fault("shares within other margins", "analyst.cells:Answer.split", "cells.size + self.margin",
           "cells.size + self.margin[::-1]",
           contingency.test_comparisons_are_those_of_the_original),
 ]  # fmt: skip

@@ -239,6 +239,7 @@ def test_the_command_refuses(line, says, place):
     assert not (place / "public.html").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["testdata", "adult"])
 def test_the_files_that_everybody_knows(name, tmp_path):
     """Public reports of the test files hold no number that the original alone has."""

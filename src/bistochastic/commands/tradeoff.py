@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from bistochastic.commands.shared import HERE, read_plan, spooled
+from bistochastic.commands.shared import HERE, TABLE, THERE, read_plan, spooled
 
 __all__ = ["tradeoff"]
 
 
 @click.command()
-@click.argument("data", type=HERE)
+@click.argument("data", type=TABLE)
 @click.option(
     "--key-column", "keys", multiple=True, required=True, help="What others may know; repeatable."
 )
@@ -31,9 +31,10 @@ __all__ = ["tradeoff"]
 )
 @click.option("--points", type=click.IntRange(2, 200), default=21, show_default=True)
 @click.option("--methods", is_flag=True, help="Place the usual matrices too.")
+@click.option("--html", type=THERE, help="Write a page with the drawing to this file.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def tradeoff(
-    data: Path,
+    data: str | Path,
     keys: tuple[str, ...],
     confidential: tuple[str, ...],
     plan_path: Path | None,
@@ -42,6 +43,7 @@ def tradeoff(
     bins: int,
     points: int,
     methods: bool,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Draw the least that any masking can leak at each distortion.
@@ -53,18 +55,30 @@ def tradeoff(
 
     Example: bistochastic tradeoff people.csv --key-column region --confidential ill
     """
+    from bistochastic.frontier.planes import plane
     from bistochastic.plan.plan import Plan
-    from bistochastic.planes import plane
 
+    if html is not None:
+        from bistochastic.report.page import refuse_taken
+
+        refuse_taken(html)
     plan = None if plan_path is None else read_plan(plan_path, Plan)
     with spooled(data) as path:
         found = plane(path, keys, confidential, plan=plan, measure=measure, units=units, bins=bins)
     curve = found.tradeoff.curve(points)
     placed = found.families() if methods else ()
+    if html is not None:
+        from bistochastic.report.frontier import page
+        from bistochastic.report.page import html as written
+        from bistochastic.report.page import put
+
+        put(written(page(found, curve, placed)), html)
+        click.echo(f"Wrote {html}: keep it as the file.", err=True)
     if as_json:
         from bistochastic.report.planes import machine
 
         click.echo(json.dumps(machine(found, curve, placed), indent=1, allow_nan=False))
+    if as_json or html is not None:
         return
     from bistochastic.report.planes import shown
     from bistochastic.report.terminal import console

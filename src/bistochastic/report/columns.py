@@ -11,10 +11,11 @@ from bistochastic.matrices.base import Channel
 from bistochastic.matrices.closed import rebuilt
 from bistochastic.measures.disclosure import disclosure
 from bistochastic.report.drawing.bars import Guess, Shares, gauge, posterior, shares
-from bistochastic.report.drawing.curves import Curve, Point, plane
+from bistochastic.report.drawing.curves import Point, plane
 from bistochastic.report.drawing.heat import heat
 from bistochastic.report.drawing.numbers import brief, counted
 from bistochastic.report.drawing.sheet import Drawing
+from bistochastic.report.frontier import frontier
 from bistochastic.report.material import Counted, Histogram, Material
 from bistochastic.report.page import Part
 from bistochastic.report.words import RANKED, facts, of_columns, of_ranks
@@ -23,7 +24,7 @@ from bistochastic.tradeoff.function import tradeoff
 __all__ = ["column_part", "group_part"]
 
 PLANE = 16  # categories up to which the best trade-off is computed
-POINTS = 9  # of its curve
+POINTS = 13  # of its curve
 LEGIBLE = 2000  # categories up to which each report is read
 NAMED = 5000  # categories of a product up to which each has a name
 
@@ -152,11 +153,7 @@ def _plane(channel: Channel, column: Published, prior: Any) -> list[Drawing]:
     function = tradeoff(
         np.diag(law), "squared" if ordinal else "hamming", units="bits", tolerance=1e-3
     )
-    curve = function.curve(POINTS)
-    line = Curve(
-        "no matrix tells less",
-        tuple(zip(curve.distortion.tolist(), curve.risk.tolist(), strict=True)),
-    )
+    line = frontier(function.curve(POINTS))
     placed = function.place(channel, "this release")
     here = Point(placed.name, placed.distortion, placed.risk)
     across = "mean squared steps moved" if ordinal else "share reported wrongly"

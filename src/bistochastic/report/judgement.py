@@ -19,13 +19,13 @@ from bistochastic.report.page import Page, Part
 from bistochastic.report.words import listed, plural
 
 if TYPE_CHECKING:
-    from bistochastic.evaluation import Evaluation
     from bistochastic.manifest import Manifest
+    from bistochastic.referee.evaluation import Evaluation
 
 __all__ = ["judged", "page"]
 
-ALPHAS = np.linspace(-3.0, 1.0, 41)
-THETAS = np.linspace(1.0, 8.0, 29)
+ALPHAS = np.linspace(-3.0, 1.0, 17)
+THETAS = np.linspace(1.0, 8.0, 15)
 CURVES = 30  # of one drawing
 SHOWN = 20  # pairs that are listed
 LINKED = 10_000  # records up to which a report waits for linkage
@@ -63,8 +63,15 @@ def page(evaluation: "Evaluation", masked: str) -> Page:
     )
 
 
-def judged(evaluation: "Evaluation", manifest: "Manifest | None" = None) -> Iterator[Part]:
-    """Risks, then losses, as far as they can be measured."""
+def judged(
+    evaluation: "Evaluation",
+    manifest: "Manifest | None" = None,
+    utility: Sequence[Figure] | None = None,
+) -> Iterator[Part]:
+    """Risks, then losses, as far as they can be measured.
+
+    With the figures of utility that are given, or all there are, which takes longer.
+    """
     if not (evaluation.pair.before and evaluation.pair.after):
         return
     if evaluation.displacements:
@@ -75,12 +82,12 @@ def judged(evaluation: "Evaluation", manifest: "Manifest | None" = None) -> Iter
         yield _classes(evaluation)
     if len(evaluation.displacements) > 1:
         yield _relations(evaluation)
-    changed = _changed(evaluation)
+    figures = evaluation.section("utility") if utility is None else utility
+    changed = _changed(figures)
     if changed is not None:
         yield changed
-    utility = evaluation.section("utility")
-    if utility:
-        yield _utility(utility)
+    if figures:
+        yield _utility(figures)
 
 
 def _protection(evaluation: "Evaluation") -> Part:
@@ -207,11 +214,11 @@ def _loss(one: Displacement, other: Displacement, name: str) -> Curve:
     return Curve(name, tuple(zip(THETAS.tolist(), heights.tolist(), strict=True)))
 
 
-def _changed(evaluation: "Evaluation") -> Part | None:
+def _changed(figures: Sequence[Figure]) -> Part | None:
     """The pairs of columns whose association changed most."""
     found = [
         figure
-        for figure in evaluation.section("utility")
+        for figure in figures
         if len(figure.of) == 2 and figure.before is not None and figure.after is not None
     ]
     if not found:

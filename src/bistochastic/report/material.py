@@ -1,6 +1,6 @@
 """What a report is made of: what was counted in the published table and, inside, the original."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bistochastic.manifest import Manifest
+from bistochastic.measures.figures import Figure
 
 if TYPE_CHECKING:
-    from bistochastic.evaluation import Evaluation
+    from bistochastic.referee.evaluation import Evaluation
 
 __all__ = ["Counted", "Histogram", "Material", "Recovered"]
 
@@ -57,6 +58,7 @@ class Material:
     numbers: Mapping[str, Histogram] = field(default_factory=dict)
     priors: Mapping[str, Any] = field(default_factory=dict)
     evaluation: "Evaluation | None" = None
+    utility: Sequence[Figure] | None = None  # of the evaluation, where not all is waited for
     where: str = "release"  # the folder, as code for analysts names it
 
     @property

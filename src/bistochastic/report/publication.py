@@ -27,7 +27,7 @@ def publication(material: Material) -> Page:
     parts += [_file(material), _plan(manifest), _guarantees(material)]
     parts.append(_columns(material))
     if material.evaluation is not None:
-        parts += judged(material.evaluation, manifest)
+        parts += judged(material.evaluation, manifest, material.utility)
     parts += [_analysis(material), _proof(material)]
     return Page(
         title=manifest.release,

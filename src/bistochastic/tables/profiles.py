@@ -1,6 +1,7 @@
 """What stands in a table: its labels and its numbers, counted for a report."""
 
 import math
+from threading import Lock
 from typing import Any, final
 
 import numpy as np
@@ -72,6 +73,7 @@ class _Counter:
         self.source, self.names = source, names
         self.unseen: list[Unseen] = []
         self.rows = 0
+        self.lock = Lock()
         columns = [manifest.column(name) for name in names]
         domains = tuple(Domain(c.labels or (), c.missing or "refuse") for c in columns)
         step = Recode(tuple(names), domains, lambda codes, start, ids: codes)
@@ -94,13 +96,21 @@ class _Counter:
             self.unseen += faults
             codes[name] = found if gone is None else np.where(gone, self.sizes[name] - 1, found)
         self.rows += batch.height
-        for key, into in () if self.unseen else self.found.items():
-            if isinstance(key, str):
-                into += np.bincount(codes[key], minlength=into.size)
-            else:
-                cells = np.ravel_multi_index([codes[name] for name in key], into.shape)
-                into += np.bincount(cells, minlength=into.size).reshape(into.shape)
+        if self.unseen:
+            return batch.select(batch.columns[0]).clear()
+        counted = {key: self._counted(key, codes) for key in self.found}
+        with self.lock:  # batches may be taken by several threads
+            for key, into in self.found.items():
+                into += counted[key]
         return batch.select(batch.columns[0]).clear()
+
+    def _counted(self, key: Any, codes: dict[str, NDArray[Any]]) -> Counts:
+        """One column of a batch, or several as one."""
+        into = self.found[key]
+        if isinstance(key, str):
+            return np.bincount(codes[key], minlength=into.size)
+        cells = np.ravel_multi_index([codes[name] for name in key], into.shape)
+        return np.bincount(cells, minlength=into.size).reshape(into.shape)
 
     def refuse(self) -> None:
         """Say what could not be counted, if anything."""
