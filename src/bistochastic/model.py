@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bistochastic.analysis import codes_of, folded, refuse_weights
 from bistochastic.errors import TableError
 from bistochastic.estimate.correction import Correction, refuse_lost
+from bistochastic.estimate.design import Data, Design, Part
 from bistochastic.estimate.latent import Latent
-from bistochastic.estimate.regression import Data, Design, Family, Part
+from bistochastic.estimate.regression import Family
 from bistochastic.formula import Formula
 from bistochastic.reported import Reported
 from bistochastic.sides import Side
