@@ -17,7 +17,7 @@ demo: .venv/run.stamp  ## the whole way of a row on built-in data, in the termin
 	@$(BIN)/bistochastic demo
 
 test: .venv/test.stamp  ## all tests; FAST=1 leaves the slow ones out
-	$(BIN)/python -m pytest -n $(WORKERS) $(if $(FAST),-m "not slow")
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(if $(FAST),-m "not slow")
 
 audit: .venv/test.stamp  ## what is sampled, with fresh keys, against what is declared
 	@$(BIN)/python -m tests.audit

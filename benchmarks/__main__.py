@@ -18,7 +18,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ROOMS = ("matrices", "masking", "numeric", "microaggregation", "protect", "estimate", "regression")
+ROOMS = (
+    "matrices",
+    "masking",
+    "numeric",
+    "microaggregation",
+    "protect",
+    "disclosure",
+    "estimate",
+    "regression",
+    "permutation",
+    "referee",
+    "tradeoff",
+    "report",
+    "spark",
+)
 
 
 def main() -> None:

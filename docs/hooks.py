@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from latex2mathml.converter import convert
+from mkdocs.structure.files import File
 
 sys.path.insert(0, str(Path(__file__).parent))
 import pictures  # a neighbour of this file, which mkdocs loads by its path
@@ -24,6 +25,12 @@ FORMULA = re.compile(
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put pictures where a page asks for them."""
     return MARK.sub(lambda mark: drawn(mark[1], mark[2]), markdown)
+
+
+def on_files(files: Any, *, config: Any) -> Any:
+    """Make the report of the demonstration, which a page links to."""
+    files.append(File.generated(config, "demo-report.html", content=pictures.demonstration()))
+    return files
 
 
 def drawn(kind: str, name: str | None) -> str:

@@ -2,14 +2,19 @@
 
 import html
 import math
+import re
+import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import bistochastic as bs
+from bistochastic.population import PLAN, people
 
-__all__ = ["OTHERS", "PICTURES", "figure", "gallery", "numbers", "svg"]
+__all__ = ["OTHERS", "PICTURES", "demonstration", "figure", "gallery", "numbers", "svg"]
 
 WORK = {
     "health": "services", "teaching": "services", "hospitality": "services",
@@ -130,6 +135,88 @@ def facts(found: bs.Grouping) -> Iterator[tuple[str, str]]:
     yield "least row bits", f"{found.matrix.min_row_bits:.3f}"
 
 
+def moves() -> str:
+    """Records of a masked column from their ranks before to those after."""
+    before = np.arange(12)
+    after = before + np.random.default_rng(12).normal(0, 2.5, 12)
+    told = bs.displacement(before, after)
+    pairs = list(zip(told.ranking.original, told.ranking.masked, strict=True))
+    ties = (
+        f'<line class="frame" x1="40" y1="{16 + 17 * u}" x2="184" y2="{16 + 17 * v}"/>'
+        for u, v in pairs
+    )
+    marks = (
+        f'<circle class="{"cell" if u != v else "record"}" cx="{x}" cy="{16 + 17 * y}" r="4"/>'
+        for u, v in pairs
+        for x, y in ((40, u), (184, v))
+    )
+    picture = (
+        '<svg viewBox="0 0 224 224" role="img" aria-label="ranks before and after">'
+        f"{''.join(ties)}{''.join(marks)}"
+        '<text x="40" y="222" text-anchor="middle">σ</text>'
+        '<text x="184" y="222" text-anchor="middle">τ</text></svg>'
+    )
+    return captioned(picture, "bs.displacement(before, after)", gained(told))
+
+
+def gained(told: bs.Displacement) -> Iterator[tuple[str, str]]:
+    """What a displacement protects, beside what a random permutation would."""
+    line = bs.random_distances(told.size).means([1, 0], zero=1e-8)
+    means = told.protection([1, 0])
+    yield "T, moved", f"{told.moved:.3f}"
+    yield "D(1), and at random", f"{means[0]:.3f}, {line[0]:.3f}"
+    yield "D(0), and at random", f"{means[1]:.3f}, {line[1]:.3f}"
+    yield "TD", f"{told.moved_protection():.3f}"
+
+
+def curves() -> str:
+    """By how much one masking is better than another, over the aversion to disclosure."""
+    told = bs.dominance([3, 6, 6], [4, 4, 5])
+    alphas = np.linspace(-4, 1, 101)
+    first, second = (bs.Histogram.of(some).means(alphas) for some in ([3, 6, 6], [4, 4, 5]))
+    ahead = 100 * np.log(first / second)
+    across, up = 200 / 5, 180 / (ahead.max() - ahead.min())
+    points = " ".join(
+        f"{12 + across * (x + 4):.1f},{16 + up * (ahead.max() - y):.1f}"
+        for x, y in zip(alphas, ahead, strict=True)
+    )
+    level, crossing = 16 + up * ahead.max(), 12 + across * (told.crossings[0] + 4)
+    picture = (
+        '<svg viewBox="0 0 224 224" role="img" aria-label="one curve above and below another">'
+        f'<line class="frame" x1="12" y1="{level:.1f}" x2="212" y2="{level:.1f}"/>'
+        f'<polyline class="frame" points="{points}"/>'
+        f'<circle class="cell" cx="{crossing:.1f}" cy="{level:.1f}" r="4"/>'
+        '<text x="12" y="216">α = −4</text>'
+        '<text x="212" y="216" text-anchor="end">α = 1</text></svg>'
+    )
+    ends = (f"{ahead[place]:+.1f} %" for place in (0, -1))
+    facts = zip(
+        ("verdict", "crosses at α", "ahead at α = −4", "ahead at α = 1"),
+        (told.verdict, f"{told.crossings[0]:.5f}", *ends),
+        strict=True,
+    )
+    return captioned(picture, "bs.dominance([3, 6, 6], [4, 4, 5])", facts)
+
+
+@cache
+def demonstration() -> str:
+    """The public report of the demonstration, under a key that is no secret."""
+    release = bs.protect(
+        people(), bs.Plan.from_text(PLAN), bs.Key(b"who reads this page knows it all")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        return release.report(Path(folder) / "report.html").read_text(encoding="utf-8")
+
+
+def report() -> str:
+    """Two drawings of that report: a matrix, and what is learnt through it."""
+    figures = re.findall(r"<figure>.*?</figure>", demonstration(), re.DOTALL)
+    shown = ("Transition matrix of school", "Distribution of school")
+    found = [figure for figure in figures if any(f">{title}</p>" in figure for title in shown)]
+    drawn = [re.sub(r"<details>.*?</details>|\n", "", figure, flags=re.DOTALL) for figure in found]
+    return f'<div class="drawings">{"".join(drawn)}</div>'
+
+
 TRUTHS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6)
 LOSS = 3.0  # what the answer yes takes off, in the model of the picture
 
@@ -203,7 +290,13 @@ def told(found: list[tuple[float, float, float, float, float]]) -> Iterator[tupl
 
 
 # Pictures that are not of a matrix, by their names.
-OTHERS = {"microaggregation": groups, "regression": corrected}
+OTHERS = {
+    "microaggregation": groups,
+    "displacement": moves,
+    "dominance": curves,
+    "report": report,
+    "regression": corrected,
+}
 
 
 def figure(name: str) -> str:

@@ -25,7 +25,7 @@ from bistochastic.cli import main
 from bistochastic.errors import BistochasticError
 from bistochastic.plan.plan import Plan
 from bistochastic.run import protect
-from bistochastic.tables import local, sources
+from bistochastic.tables import local, numbers, sources
 from bistochastic.tables.labels import Coder
 from bistochastic.verify import verify
 from tests.surveys import KEY
@@ -505,7 +505,7 @@ PLANTED = {
     "an error that passes": (
         sources.understood, "__exit__", lambda *error: None, "text after a quote",
     ),
-    "categories in a type": (local, "type_name", str, "enum as permute"),
+    "categories in a type": (numbers, "type_name", str, "enum as permute"),
     "the words of pandas": (
         sources, "_brought", nullcontext, "pandas, mixed numbers and texts",
     ),

@@ -65,7 +65,7 @@ def test_the_commands_are_documented_as_they_are():
 
 def test_the_plan_is_documented_key_by_key():
     """Every key, role, target and matrix of a plan has its line on the page, and no other has."""
-    told = re.findall(r"^\| `(\w+)` \|", (DOCS / "plan.md").read_text("utf-8"), re.M)
+    told = re.findall(r"^\| `([\w-]+)` \|", (DOCS / "plan.md").read_text("utf-8"), re.M)
     keys = {*PlanModel.model_fields, *Column.model_fields} - {*SHAPES, "prior", "allow_zeros"}
     known = keys | set(get_args(Role)) | set(FAMILIES)
     assert set(told) == known
@@ -119,6 +119,31 @@ def test_the_picture_of_groups_is_of_a_grouping():
     assert "15 of 4 to 4" in ET.tostring(figure, encoding="unicode")
     page = (DOCS / "masking" / "microaggregation.md").read_text(encoding="utf-8")
     assert "<!-- picture: microaggregation -->" in page
+
+
+def test_the_picture_of_displacement_is_of_its_records():
+    """Two dots and a line for each record, filled where it moved."""
+    figure = ET.fromstring(pictures.OTHERS["displacement"]())
+    shapes = [element.get("class") for element in figure[0]]
+    assert shapes.count("frame") == 12
+    assert shapes.count("cell") + shapes.count("record") == 24
+    share = shapes.count("cell") / 24
+    assert f"T, moved</th><td>{share:.3f}" in ET.tostring(figure, encoding="unicode")
+    assert "<!-- picture: displacement -->" in (DOCS / "measures" / "permutation.md").read_text()
+
+
+def test_the_picture_of_dominance_crosses_where_it_is_said():
+    """The curve leaves the level of the dot on both sides."""
+    figure = ET.fromstring(pictures.OTHERS["dominance"]())
+    dot = next(element for element in figure[0] if element.get("class") == "cell")
+    line = next(element for element in figure[0] if element.tag.endswith("polyline"))
+    points = [tuple(map(float, point.split(","))) for point in line.get("points").split()]
+    level = float(dot.get("cy"))
+    left = [y for x, y in points if x < float(dot.get("cx")) - 2]
+    right = [y for x, y in points if x > float(dot.get("cx")) + 2]
+    assert min(left) > level > max(right)
+    assert "-1.90525" in ET.tostring(figure, encoding="unicode")
+    assert "<!-- picture: dominance -->" in (DOCS / "measures" / "dominance.md").read_text()
 
 
 def test_every_citation_is_listed():

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import bistochastic as bs
 from bistochastic.cli import main
+from docs import hero
 from tests.pages import ROOT, blocks, run
 
 README = ROOT / "README.md"
@@ -54,11 +55,27 @@ def test_the_file_can_be_protected_as_shown(tmp_path, monkeypatch):
     (tmp_path / "people.csv").write_text("name,region,smoker,income\n" + "\n".join(rows) + "\n")
     (plan,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     typed = re.findall(r"^(bistochastic .*?) *(?:#.*)?$", text, re.MULTILINE)
-    assert [line.split()[1] for line in typed] == ["inspect", "explain", "protect", "verify"]
+    way = ["inspect", "explain", "protect", "verify", "estimate", "evaluate"]
+    assert [line.split()[1] for line in typed] == way
     for line in typed:
         told = CliRunner().invoke(main, shlex.split(line)[1:])
         assert told.exit_code == 0, told.output
         (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+
+
+def test_the_picture_is_what_is_computed():
+    """The picture at the top is the one that its script draws."""
+    assert hero.PICTURE.read_text(encoding="utf-8") == hero.hero()
+    assert str(hero.PICTURE.relative_to(ROOT)) in README.read_text(encoding="utf-8")
+
+
+def test_what_the_readme_points_to_is_there():
+    """Every page, file and public name that the README mentions exists."""
+    text = README.read_text(encoding="utf-8")
+    for path in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (ROOT / path).exists(), path
+    for name in re.findall(r"`bs\.(\w+)`", text):
+        assert name in bs.__all__, name
 
 
 def test_make_knows_the_commands_shown():

@@ -6,7 +6,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bistochastic.contingency import Contingency, contingency, estimate
+    from bistochastic.analyst.contingency import Contingency, contingency, estimate
+    from bistochastic.analyst.regressions import regress
+    from bistochastic.analyst.summaries import within
+    from bistochastic.displacing import Displaced, displace, displace_together
     from bistochastic.errors import (
         BistochasticError,
         DomainError,
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
         KeystreamError,
         MaskingError,
         MatrixError,
+        MeasureError,
         NotBistochasticError,
         PlanError,
         ReleaseError,
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     )
     from bistochastic.estimate.comparison import Estimated
     from bistochastic.estimate.independence import Independence
+    from bistochastic.frontier.planes import Plane, plane
+    from bistochastic.frontier.rivals import rivals
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -70,55 +76,136 @@ if TYPE_CHECKING:
     from bistochastic.matrices.taxonomy import Taxonomy
     from bistochastic.matrices.tridiagonal import Tridiagonal
     from bistochastic.matrices.window import Window
+    from bistochastic.measures.attributes import Attribute
+    from bistochastic.measures.chance import random_distances, random_relative_distances
+    from bistochastic.measures.closeness import Anonymity, anonymity, closeness
+    from bistochastic.measures.closeness_bounds import (
+        ClusterDeniability,
+        closeness_epsilon,
+        cluster_deniability,
+        epsilon_closeness,
+    )
+    from bistochastic.measures.design import design_effect, sample_size
+    from bistochastic.measures.disclosure import Disclosure, Posterior, disclosure
+    from bistochastic.measures.dominance import Dominance, dominance, dominates
+    from bistochastic.measures.figures import Figure
+    from bistochastic.measures.histogram import Histogram
+    from bistochastic.measures.information import Information
+    from bistochastic.measures.likelihood import Through, likelihood_linkage
+    from bistochastic.measures.linkage import Linkage, linkage
+    from bistochastic.measures.nominal import changed, marginality
+    from bistochastic.measures.permutation import (
+        Displacement,
+        displacement,
+        file_information_loss,
+        file_protection,
+        information_loss,
+        relative_distances,
+    )
+    from bistochastic.measures.permuted import (
+        PermutedColumn,
+        own_privacy,
+        permuted_privacy,
+        records_failing,
+    )
+    from bistochastic.measures.preference import Preference, preference
+    from bistochastic.measures.propensity import Propensity, propensity
+    from bistochastic.measures.utility import Compared, column_utility, pair_utility
+    from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
-    from bistochastic.regressions import regress
+    from bistochastic.referee.comparison import Comparison, compare
+    from bistochastic.referee.evaluation import Evaluation, evaluate
+    from bistochastic.referee.frequencies import Frequencies, frequencies
     from bistochastic.release import Release
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
-    from bistochastic.summaries import within
+    from bistochastic.telling import report
+    from bistochastic.tradeoff.bounds import Bounds
+    from bistochastic.tradeoff.closeness import Closeness
+    from bistochastic.tradeoff.curve import TradeoffCurve
+    from bistochastic.tradeoff.density import discretised, gaussian_density
+    from bistochastic.tradeoff.distortions import hamming, squared, taxonomic, weighted
+    from bistochastic.tradeoff.filling import water_filling
+    from bistochastic.tradeoff.function import Tradeoff, tradeoff
+    from bistochastic.tradeoff.information import InformationEstimate, estimated_information
+    from bistochastic.tradeoff.placed import Placed
+    from bistochastic.tradeoff.point import TradeoffPoint
+    from bistochastic.tradeoff.quadratic import (
+        GaussianChannel,
+        QuadraticGaussian,
+        quadratic_gaussian,
+    )
     from bistochastic.verify import Check, verify
 
 __all__ = [
     "Anatomy",
+    "Anonymity",
     "AtLeast",
     "AtMost",
+    "Attribute",
     "AveragingReport",
     "Birkhoff",
     "Bistochastic",
     "BistochasticError",
     "Blocks",
+    "Bounds",
     "Certificate",
     "Channel",
     "Check",
     "Circulant",
+    "Closeness",
+    "ClusterDeniability",
     "Combination",
+    "Compared",
+    "Comparison",
     "Composed",
     "Contingency",
     "Dense",
+    "Disclosure",
+    "Displaced",
+    "Displacement",
     "DomainError",
+    "Dominance",
     "EntropyError",
+    "EpsilonBound",
     "Ergodic",
     "Estimated",
+    "Evaluation",
     "Exact",
     "ExactnessError",
     "Explanation",
+    "Figure",
+    "Frequencies",
+    "GaussianChannel",
     "Grouping",
     "Guarantee",
+    "Histogram",
     "Independence",
+    "Information",
+    "InformationEstimate",
     "Key",
     "KeyFileError",
     "KeystreamError",
     "Kronecker",
+    "Linkage",
     "Manifest",
     "MaskingError",
     "MatrixError",
+    "MeasureError",
     "Mixture",
     "NotBistochasticError",
     "Ordered",
     "Permutation",
+    "PermutedColumn",
     "Perturbation",
+    "Placed",
     "Plan",
     "PlanError",
+    "Plane",
+    "Posterior",
+    "Preference",
+    "Propensity",
+    "QuadraticGaussian",
     "Randomiser",
     "Reflected",
     "Release",
@@ -131,47 +218,99 @@ __all__ = [
     "TableError",
     "TargetError",
     "Taxonomy",
+    "Through",
     "TooLargeError",
+    "Tradeoff",
+    "TradeoffCurve",
+    "TradeoffPoint",
     "Tridiagonal",
     "Truthfulness",
     "Uncertainty",
     "Window",
+    "WorstCase",
     "anatomy",
+    "anonymity",
     "average",
     "averaging_report",
     "calibrate",
+    "changed",
+    "closeness",
+    "closeness_epsilon",
+    "cluster_deniability",
+    "column_utility",
+    "compare",
     "contingency",
     "decompose",
     "described",
+    "design_effect",
     "diffusion",
+    "disclosure",
+    "discretised",
+    "displace",
+    "displace_together",
+    "displacement",
     "distortion",
     "diverse_classes",
     "domain_digest",
+    "dominance",
+    "dominates",
     "draw",
+    "epsilon_closeness",
     "estimate",
+    "estimated_information",
+    "evaluate",
+    "file_information_loss",
+    "file_protection",
     "fold",
+    "frequencies",
+    "gaussian_density",
     "gaussian_noise",
+    "hamming",
     "identity",
+    "information_loss",
     "inspect",
     "invariant",
+    "likelihood_linkage",
+    "linkage",
     "majorizes",
+    "marginality",
     "microaggregate",
     "optimal",
+    "own_privacy",
+    "pair_utility",
     "permute",
+    "permuted_privacy",
     "perturbation",
+    "plane",
+    "preference",
+    "propensity",
     "protect",
+    "quadratic_gaussian",
+    "random_distances",
+    "random_relative_distances",
     "randomise",
     "randomised_response",
     "rebuilt",
+    "records_failing",
     "regress",
+    "relative_distances",
+    "report",
+    "rivals",
+    "sample_size",
     "secrecy",
     "sinkhorn",
     "sources",
+    "squared",
+    "taxonomic",
+    "tradeoff",
     "transfer",
     "uncertainty",
     "unfold",
     "verify",
+    "water_filling",
+    "weighted",
     "within",
+    "worst_case",
 ]
 
 __version__ = "0.1.0"
@@ -179,15 +318,19 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
-    "contingency": "Contingency contingency estimate",
+    "referee.comparison": "Comparison compare",
+    "analyst.contingency": "Contingency contingency estimate",
+    "displacing": "Displaced displace displace_together",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
-        "KeystreamError MaskingError MatrixError NotBistochasticError PlanError "
-        "ReleaseError SecretError SingularMatrixError SupportError TableError TargetError "
-        "TooLargeError"
+        "KeystreamError MaskingError MatrixError MeasureError NotBistochasticError "
+        "PlanError ReleaseError SecretError SingularMatrixError SupportError TableError "
+        "TargetError TooLargeError"
     ),
     "estimate.comparison": "Estimated",
     "estimate.independence": "Independence",
+    "referee.evaluation": "Evaluation evaluate",
+    "referee.frequencies": "Frequencies frequencies",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",
@@ -223,12 +366,50 @@ _HOMES = {
     "matrices.taxonomy": "Taxonomy",
     "matrices.tridiagonal": "Tridiagonal",
     "matrices.window": "Window",
+    "measures.attributes": "Attribute",
+    "measures.chance": "random_distances random_relative_distances",
+    "measures.closeness": "Anonymity anonymity closeness",
+    "measures.closeness_bounds": (
+        "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
+    ),
+    "measures.design": "design_effect sample_size",
+    "measures.disclosure": "Disclosure Posterior disclosure",
+    "measures.dominance": "Dominance dominance dominates",
+    "measures.figures": "Figure",
+    "measures.histogram": "Histogram",
+    "measures.information": "Information",
+    "measures.likelihood": "Through likelihood_linkage",
+    "measures.linkage": "Linkage linkage",
+    "measures.nominal": "changed marginality",
+    "measures.permutation": (
+        "Displacement displacement file_information_loss file_protection "
+        "information_loss relative_distances"
+    ),
+    "measures.permuted": "PermutedColumn own_privacy permuted_privacy records_failing",
+    "measures.preference": "Preference preference",
+    "measures.propensity": "Propensity propensity",
+    "measures.utility": "Compared column_utility pair_utility",
+    "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
-    "regressions": "regress",
+    "frontier.planes": "Plane plane",
+    "analyst.regressions": "regress",
     "release": "Release",
+    "frontier.rivals": "rivals",
     "run": "protect",
     "scope": "Scope domain_digest",
-    "summaries": "within",
+    "analyst.summaries": "within",
+    "telling": "report",
+    "tradeoff.bounds": "Bounds",
+    "tradeoff.closeness": "Closeness",
+    "tradeoff.curve": "TradeoffCurve",
+    "tradeoff.density": "discretised gaussian_density",
+    "tradeoff.distortions": "hamming squared taxonomic weighted",
+    "tradeoff.filling": "water_filling",
+    "tradeoff.function": "Tradeoff tradeoff",
+    "tradeoff.information": "InformationEstimate estimated_information",
+    "tradeoff.placed": "Placed",
+    "tradeoff.point": "TradeoffPoint",
+    "tradeoff.quadratic": "GaussianChannel QuadraticGaussian quadratic_gaussian",
     "verify": "Check verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

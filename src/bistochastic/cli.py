@@ -2,15 +2,19 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from bistochastic import __version__
+from bistochastic.commands.compare import compare
 from bistochastic.commands.estimate import estimate
+from bistochastic.commands.evaluate import evaluate
 from bistochastic.commands.regress import regress
+from bistochastic.commands.report import report
 from bistochastic.commands.shared import (
     HERE,
+    TABLE,
     THERE,
     progress,
     read_plan,
@@ -18,6 +22,7 @@ from bistochastic.commands.shared import (
     spooled,
     the_key,
 )
+from bistochastic.commands.tradeoff import tradeoff
 from bistochastic.commands.within import within
 from bistochastic.errors import BistochasticError
 
@@ -66,7 +71,10 @@ bistochastic protect people.csv --plan plan.toml --out release
 bistochastic estimate release --by sex,region  what analysts recover
 bistochastic within release --column income --by sex
 bistochastic regress release "income ~ sex + age"
+bistochastic report release --html report.html what people are told of it
 bistochastic verify release                    what was promised is there
+bistochastic evaluate people.csv masked.csv    judge a masked file
+bistochastic compare people.csv a.csv b.csv    order several
 
 Ends with 0 if all is well, 1 if a check failed, 2 if something given was refused, 3 at a defect.
 """
@@ -91,11 +99,11 @@ def demo(out: Path | None) -> None:
 
 
 @main.command()
-@click.argument("data", type=HERE)
+@click.argument("data", type=TABLE)
 @click.option("-o", "--out", type=THERE, help="Write the plan to this file, never over one.")
 @click.option("--delimiter", help="What separates the cells of a text file; guessed if not given.")
-def inspect(data: Path, out: Path | None, delimiter: str | None) -> None:
-    """Look at a file and propose a plan for it.
+def inspect(data: str | Path, out: Path | None, delimiter: str | None) -> None:
+    """Look at a file, or a table of a database, and propose a plan for it.
 
     Its comments say what was guessed. It holds labels that were read off the file, so it is as
     confidential as the file is.
@@ -144,24 +152,45 @@ def explain(plan: Path, rows: int | None, as_json: bool) -> None:
             told.warnings,
             told.families,
             rows=told.rows,
+            disclosed=told.disclosed,
         )
     )
 
 
 @main.command()
-@click.argument("data", type=HERE)
+@click.argument("data", type=TABLE)
 @click.option("--plan", "plan_path", type=HERE, required=True, help="What is done to each column.")
-@click.option("--out", type=THERE, required=True, help="The folder of the release, not there yet.")
+@click.option(
+    "--out",
+    type=TABLE,
+    required=True,
+    help="The folder or the table of the release, not there yet.",
+)
 @click.option("--key", "key_path", type=HERE, help="The key file; made if it is not there yet.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    help="Who does it: this process, or the workers of Spark.",
+)
+@click.option("--report/--no-report", default=True, help="Whether report.html is published too.")
 @click.option("--json", "as_json", is_flag=True, help="For machines: the manifest.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing when all is well.")
 def protect(
-    data: Path, plan_path: Path, out: Path, key_path: Path | None, as_json: bool, quiet: bool
+    data: str | Path,
+    plan_path: Path,
+    out: str | Path,
+    key_path: Path | None,
+    engine: Literal["local", "spark"],
+    report: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Protect a file as a plan says and publish it in a folder.
 
     The folder appears whole or not at all. DATA is a CSV (also .gz or .zst), Parquet or Arrow file;
-    a dash is standard input.
+    a dash is standard input. It may be the address of a table or a query in a database, too:
+    postgresql://host/census#people.
 
     Without --key a fresh key is used and forgotten: nobody can take the masking back, and nobody
     can repeat it.
@@ -171,24 +200,31 @@ def protect(
     from bistochastic.folder import refuse_occupied
     from bistochastic.plan.plan import Plan
     from bistochastic.run import protect as protected
+    from bistochastic.tables.connections import Database
+    from bistochastic.tables.databases import refuse_present
 
     plan = read_plan(plan_path, Plan)
-    refuse_occupied(out)
+    if isinstance(out, Path):
+        refuse_occupied(out)
+    else:
+        refuse_present(Database.of(out))
     key = the_key(key_path)
     with spooled(data) as path, progress(quiet or as_json) as on_rows:
-        release = protected(path, plan, key, on_rows=on_rows)
-        release.write(out)
+        release = protected(path, plan, key, engine=engine, on_rows=on_rows)
+        release.write(out, report=report)
     if as_json:
         click.echo(release.manifest.text(), nl=False)
     elif not quiet:
         from bistochastic.report.terminal import console, published
 
-        console().print(published(release.manifest, str(out), str(key_path) if key_path else None))
+        where = str(out) if isinstance(out, Path) else Database.of(out).where
+        console().print(published(release.manifest, where, str(key_path) if key_path else None))
 
 
 main.add_command(estimate)
 main.add_command(within)
 main.add_command(regress)
+main.add_command(report)
 
 
 @main.command()
@@ -225,6 +261,11 @@ def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: 
         sys.exit(1)
 
 
+main.add_command(evaluate)
+main.add_command(compare)
+main.add_command(tradeoff)
+
+
 @main.command()
 @click.argument("n", type=click.IntRange(min=2), default=12)
 def families(n: int) -> None:
@@ -241,7 +282,10 @@ def families(n: int) -> None:
 
 @main.command()
 @click.argument(
-    "name", type=click.Choice(["plan", "explanation", "manifest", "checks", "estimates"])
+    "name",
+    type=click.Choice(
+        ["plan", "explanation", "manifest", "checks", "estimates", "evaluation", "comparison"]
+    ),
 )
 def schema(name: str) -> None:
     """Print the JSON schema of what is read or written.

@@ -53,7 +53,7 @@ def _walk(screen: Console, folder: Path) -> None:
     screen.print(
         explained(
             told.release, told.columns, told.together, told.totals, told.warnings, told.families,
-            rows=told.rows,
+            rows=told.rows, disclosed=told.disclosed,
         )
     )  # fmt: skip
 

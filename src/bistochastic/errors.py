@@ -10,6 +10,7 @@ r"""Everything the package can say no with, as one tree.
     │   └── TooLargeError                    the answer would need an array of the whole matrix
     ├── TargetError            (ValueError)  a privacy target no parameter of the family reaches
     ├── MaskingError           (ValueError)  a column that cannot be masked as asked
+    ├── MeasureError           (ValueError)  records or settings that a measure cannot take
     ├── ExactnessError         (ValueError)  integers cannot hold what was declared
     ├── PlanError              (ValueError)  a plan that says something it cannot mean
     ├── TableError             (ValueError)  a table that cannot be read, or does not fit its plan
@@ -33,6 +34,7 @@ __all__ = [
     "KeystreamError",
     "MaskingError",
     "MatrixError",
+    "MeasureError",
     "NotBistochasticError",
     "PlanError",
     "ReleaseError",
@@ -75,6 +77,10 @@ class TargetError(BistochasticError, ValueError):
 
 class MaskingError(BistochasticError, ValueError):
     """Records, a column or settings that a masking method cannot take."""
+
+
+class MeasureError(BistochasticError, ValueError):
+    """Records, distances or settings that a measure cannot take."""
 
 
 class ExactnessError(BistochasticError, ValueError):

@@ -10,6 +10,8 @@ import polars as pl
 
 from bistochastic.errors import TableError
 from bistochastic.proposal import LONGEST, MOST, Seen, in_order, proposal
+from bistochastic.tables.connections import Database, is_database
+from bistochastic.tables.opening import from_place
 from bistochastic.tables.sources import Source, first_line, format_of, from_file, understood
 
 __all__ = ["inspect"]
@@ -25,9 +27,13 @@ def inspect(path: str | Path, *, delimiter: str | None = None) -> str:
     The plan holds labels that were read off the data, so it is as confidential as the file.
 
     Args:
-        path: The file.
+        path: The file, or the address of a table in a database.
         delimiter: What separates the cells of a text file; guessed if not given.
     """
+    if isinstance(path, str) and is_database(path):
+        source = from_place(path, ordered=False)
+        columns = [seen(source, name, ("",)) for name in source.names]
+        return proposal(Database.of(path).name, columns, source.delimiter, ("",))
     where = Path(path)
     mark = delimiter
     if mark is None and where.is_file() and format_of(where).startswith("csv"):

@@ -22,6 +22,7 @@ from bistochastic.matrices.targets import worst_deniability
 __all__ = [
     "FORMAT",
     "Data",
+    "Disclosed",
     "Explanation",
     "Group",
     "Guarantee",
@@ -115,6 +116,18 @@ class Totals(_Said):
     epsilon: Epsilon
 
 
+class Disclosed(_Said):
+    """What an intruder can learn from a report of some columns, and what that costs analysts."""
+
+    columns: tuple[str, ...]
+    guess: float | None  # of the report that tells most, all truths equally likely; None: too large
+    odds: Epsilon  # the factor by which a report changes odds at most, whatever is believed
+    increase: float  # how much more often a best guess is right at most, whatever is believed
+    respondents: float | None  # times as many as without it, for the category that suffers most
+    recoverable: bool  # whether any number of respondents brings the shares back
+    says: tuple[str, ...]
+
+
 class Explanation(_Said):
     """What a plan does to each column, what that guarantees, and what to think about."""
 
@@ -124,6 +137,7 @@ class Explanation(_Said):
     totals: Totals
     warnings: tuple[str, ...]
     families: tuple[tuple[str, str], ...]  # the matrices used, each in words
+    disclosed: tuple[Disclosed, ...] = ()
     rows: int | None  # the number of rows assumed for numeric columns
 
     def text(self) -> str:
@@ -157,6 +171,7 @@ class Manifest(_Said):
     warnings: tuple[str, ...]
     plan: dict[str, Any]
     data: Data | None = None  # none before a release is written
+    report: str | None = None  # the SHA-256 of the report beside the data, where there is one
 
     @classmethod
     def read(cls, path: str | Path) -> Self:

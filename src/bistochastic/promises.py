@@ -193,10 +193,12 @@ def _stated_alike(manifest: Manifest, plan: Plan, said: Explanation) -> bool:
 def asked(manifest: Manifest) -> Plan:
     """The plan in the manifest, unless it is longer than what was published, or reads a file."""
     sizes = {column.name: len(column.labels or ()) for column in manifest.columns}
+    if any("joint_file" in group for group in manifest.plan.get("together", ())):
+        raise ReleaseError("It names a file beside it, which a published plan never does.")
     for name, column in manifest.plan["columns"].items():
         domain = column.get("domain")
-        if "domain_file" in column:
-            raise ReleaseError("It names a file for a domain, which a published plan never does.")
+        if "domain_file" in column or "joint_file" in column:
+            raise ReleaseError("It names a file beside it, which a published plan never does.")
         if isinstance(domain, dict) and domain["last"] - domain["first"] >= sizes[name]:
             raise ReleaseError(f"Column {name!r} has more labels in it than in the manifest.")
     return Plan(**manifest.plan)

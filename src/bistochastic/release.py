@@ -1,20 +1,30 @@
 """A release: the masked table and its manifest, and the folder they are published in."""
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import Any, Self, final
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, Self, final
 
 from bistochastic.errors import ReleaseError
 from bistochastic.folder import appearing
 from bistochastic.manifest import Data, Manifest
-from bistochastic.tables.local import Local
+from bistochastic.tables.base import Table
+from bistochastic.tables.connections import Database, is_database
+from bistochastic.tables.databases import published, refuse_present
+from bistochastic.tables.sources import from_file
 
-__all__ = ["MANIFEST", "Release", "fingerprint"]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bistochastic.telling import Audience
+
+__all__ = ["MANIFEST", "REPORT", "Release", "fingerprint"]
 
 MANIFEST = "manifest.json"
+REPORT = "report.html"
 STEP = 1 << 20
 PAUSE = 0.02  # seconds between looks at a file that has not grown
 
@@ -25,9 +35,9 @@ class Release:
 
     __slots__ = ("_manifest", "_masked", "_table")
 
-    def __init__(self, table: Local, manifest: Manifest) -> None:
+    def __init__(self, table: Table, manifest: Manifest) -> None:
         self._table = table
-        self._masked: pl.DataFrame | None = None
+        self._masked: Any = None
         self._manifest = manifest
 
     @property
@@ -41,13 +51,63 @@ class Release:
     @property
     def data(self) -> Any:
         """The masked table, as the kind of dataframe that came in; of a file, as Polars."""
+        back = self._table.source.back
+        return self._frame() if back is None else back(self._frame())
+
+    def _frame(self) -> Any:
         if self._masked is None:
             self._masked = self._table.masked()
-        back = self._table.source.back
-        return self._masked if back is None else back(self._masked)
+        return self._masked
 
-    def write(self, folder: str | Path) -> Path:
-        """Publish the data and the manifest in a folder, which appears whole or not at all."""
+    def report(
+        self,
+        path: str | Path,
+        *,
+        audience: "Audience" = "public",
+        original: Any = None,
+        prior: "Mapping[str, ArrayLike] | None" = None,
+    ) -> Path:
+        """Write what people are told of the release, as one HTML file that needs nothing else.
+
+        Args:
+            path: The file; none may be there yet.
+            audience: `"public"` tells what the release tells anyway, `"internal"` also the risks
+                and losses that only the original does.
+            original: What the release was made of, a file or a dataframe; for `"internal"` only.
+            prior: What a reader thinks of a column beforehand, a share for each category; all are
+                equally likely unless given.
+        """
+        from bistochastic.report.page import put, refuse_taken
+        from bistochastic.telling import told
+
+        refuse_taken(path)
+
+        frame, source = self._frame(), self._table.source
+        if not hasattr(frame, "lazy"):  # of another engine, whose rows are not here
+            raise ReleaseError(
+                "A report is made of rows that are on this machine. Write the release into a "
+                "folder first, then: bistochastic report FOLDER --html FILE."
+            )
+        masked = replace(
+            source, frame=frame.lazy(), names=tuple(frame.columns), where="the masked table",
+            lines=None,
+        )  # fmt: skip
+        text = told(self.manifest, masked, audience=audience, original=original, prior=prior)
+        return put(text, path)
+
+    def write(self, folder: str | Path, *, report: bool = False) -> Path | None:
+        """Publish the data and the manifest in a folder, which appears whole or not at all.
+
+        The address of a table in a database will do as well; its manifest is in a table beside it,
+        of the same name with `_manifest` at its end, and nothing comes back.
+
+        Args:
+            folder: The folder, not there yet or empty; or a table, not there yet.
+            report: Whether the public report is published beside them, as `report.html`.
+        """
+        if isinstance(folder, str) and is_database(folder):
+            self._into(folder)
+            return None
         source = self._table.source
         with appearing(folder) as hidden:
             path = hidden / f"data.{source.extension}"
@@ -55,9 +115,32 @@ class Release:
                 rows = self._table.write(path)
             data = self._described(path, rows, following.hexdigest())
             told = self._manifest.model_copy(update={"rows": rows, "data": data})
+            if report:
+                told = self._reported(told, path, Path(folder).name)
             (hidden / MANIFEST).write_text(told.text(), encoding="utf-8", newline="\n")
         self._manifest = told
         return Path(folder)
+
+    def _reported(self, told: Manifest, path: Path, name: str) -> Manifest:
+        """The manifest, with the hash of the public report that is now beside the data."""
+        from bistochastic.telling import told as page
+
+        source = self._table.source
+        released = from_file(path, delimiter=source.delimiter, missing=(*source.missing, ""))
+        text = page(told, released, where=name).encode()
+        (path.parent / REPORT).write_bytes(text)
+        return told.model_copy(update={"report": hashlib.sha256(text).hexdigest()})
+
+    def _into(self, database: str) -> None:
+        refuse_present(Database.of(database))
+        with TemporaryDirectory(prefix="bistochastic-") as space:
+            path = Path(space) / f"data.{self._table.source.extension}"
+            rows = self._table.write(path)
+            told = self._manifest.model_copy(update={"rows": rows, "data": None})
+            source = self._table.source
+            masked = from_file(path, delimiter=source.delimiter, missing=source.missing)
+            published(database, masked.frame, told.text())
+        self._manifest = told
 
     def _described(self, path: Path, rows: int, sha256: str) -> Data:
         source = self._table.source

@@ -1,8 +1,9 @@
 """The way of a row, from a table and a plan to what may be published."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +13,21 @@ from bistochastic.errors import BistochasticError, TableError
 from bistochastic.keystream import Key
 from bistochastic.manifest import Manifest, Published, guarantee
 from bistochastic.masking.joint import fold, unfold
-from bistochastic.masking.numeric import average, draw, permute, uncertainty
+from bistochastic.masking.numeric import How, average, draw, permute, uncertainty
 from bistochastic.masking.pseudonyms import Pseudonyms
 from bistochastic.masking.randomise import Randomiser
+from bistochastic.masking.stretches import Means, Moves
 from bistochastic.matrices.closed import described
 from bistochastic.plan.explain import TREATMENTS
 from bistochastic.plan.model import Column
 from bistochastic.plan.plan import Plan
 from bistochastic.plan.treatments import Treated, individuals
 from bistochastic.release import Release
-from bistochastic.tables.base import Drop, Names, Ranks, Recode, Step
+from bistochastic.tables.base import Drop, Names, Ranks, Recode, Rows, Step, Table
+from bistochastic.tables.connections import is_database
 from bistochastic.tables.local import Local
-from bistochastic.tables.sources import Source, from_file, from_frame
+from bistochastic.tables.opening import from_place
+from bistochastic.tables.sources import Source, from_frame, of_spark
 
 __all__ = ["opened", "protect"]
 
@@ -35,14 +39,18 @@ def protect(
     plan: Plan,
     key: Key | None = None,
     *,
+    engine: Literal["local", "spark"] = "local",
     on_rows: Callable[[int], None] = lambda rows: None,
 ) -> Release:
     """Protect a table as a plan says, with exactly the guarantee that `plan.explain()` told.
 
     Args:
-        table: The path of a file, or a dataframe of pandas, Polars, PyArrow or DuckDB.
+        table: The path of a file, the address of a table in a database, or a dataframe of pandas,
+            Polars, PyArrow, DuckDB or Spark.
         plan: What each column is, and what is done to it.
         key: The secret; a fresh one, which nobody keeps, unless given.
+        engine: Who reads a file: this process, or the workers of a session of Spark. A frame of
+            Spark stays there in any case.
         on_rows: Told how many more rows have been masked, as they are.
 
     >>> import polars as pl
@@ -64,16 +72,55 @@ def protect(
     secret = Key.new() if key is None else key
     ranked: dict[str, Published] = {}
     steps = bound(plan, secret, ranked)
-    local = Local(source, steps, plan.said.records, on_rows).prepared()
-    rows = -1 if source.text and not ranked else local.counted()
-    return Release(local, told(plan, rows, ranked))
+    rows_ = carried(table, source, steps, plan, engine, on_rows)
+    rows = -1 if source.text and not ranked else rows_.counted()
+    return Release(rows_, told(plan, rows, ranked))
+
+
+def carried(
+    table: Any,
+    source: Source,
+    steps: tuple[Step, ...],
+    plan: Plan,
+    engine: str,
+    on_rows: Callable[[int], None],
+) -> Table:
+    """The table in the hands of an engine, which has looked at what needs all of a column."""
+    records = plan.said.records
+    if engine not in ("local", "spark"):
+        raise TableError(f'An engine is "local" or "spark"; got {engine!r}.')
+    if not of_spark(table) and engine == "local":
+        return Local(source, steps, records, on_rows).prepared()
+    if not (of_spark(table) or isinstance(table, str | Path)):
+        raise TableError(
+            f"{source.where[:1].upper()}{source.where[1:]} is in this process, which masks it "
+            f"without Spark. Give a path or a frame of Spark, or leave the engine out."
+        )
+    if is_database(table):
+        raise TableError(
+            "Spark reads databases in pieces of its own. Let it: give the frame that "
+            "spark.read.jdbc makes, or leave the engine out."
+        )
+    return spark().Spark.of(table, source, steps, records, on_rows).prepared()
+
+
+def spark() -> Any:
+    """The engine of Spark, where it is installed."""
+    try:
+        return import_module("bistochastic.tables.spark.table")
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.startswith("bistochastic"):
+            raise
+        raise TableError(
+            'Spark is not installed. Install it: pip install "bistochastic[spark]", and Java 17.'
+        ) from None
 
 
 def opened(table: Any, plan: Plan) -> Source:
     """The table as it can be read, again and again, in one order."""
     if isinstance(table, str | Path):
-        file = plan.said.file
-        return from_file(Path(table), delimiter=file.delimiter, missing=file.missing)
+        file, records = plan.said.file, plan.said.records
+        return from_place(table, delimiter=file.delimiter, missing=file.missing, records=records)
     return from_frame(table)
 
 
@@ -120,9 +167,14 @@ def randomised(part: Treated, plan: Plan, key: Key) -> Recode:
     )
     sizes = [domain.size for domain in part.domains]
 
-    def kernel(codes: tuple[Numbers, ...], start: int, ids: Any) -> tuple[Numbers, ...]:
+    def kernel(codes: tuple[Numbers, ...], rows: Rows, ids: Any) -> tuple[Numbers, ...]:
         true = codes[0] if alone else fold(codes, sizes)
-        reports = worker.rows(true, start) if ids is None else worker.records(ids, true)
+        if ids is not None:
+            reports = worker.records(ids, true)
+        elif isinstance(rows, int):
+            reports = worker.rows(true, rows)
+        else:
+            reports = worker.at(rows, true)
         return (reports,) if alone else unfold(reports, sizes)
 
     return Recode(part.columns, part.domains, kernel)
@@ -156,8 +208,21 @@ def by_ranks(name: str, column: Column, plan: Plan, key: Key, noted: dict[str, P
         except BistochasticError as error:
             raise plan.refused(("columns", name), error) from None
 
+    def stretched(size: int) -> Means | Moves:
+        try:
+            matrix = individuals(column, size)
+            noted[name] = _noted(name, column, matrix, how)
+            if how == "average":
+                return Means.of(matrix, insist=column.insist)
+            asked: How = "draw" if how == "draw" else "permute"
+            insist = column.insist
+            named = {"release": plan.said.release, "column": name}
+            return Moves.of(matrix, key, how=asked, insist=insist, **named)
+        except BistochasticError as error:
+            raise plan.refused(("columns", name), error) from None
+
     by = None if column.by in (None, "value", "position") else column.by
-    return Ranks(name, by, how == "average", kernel, column.by == "position")
+    return Ranks(name, by, how == "average", kernel, column.by == "position", stretched)
 
 
 def _noted(name: str, column: Column, matrix: Any, how: str) -> Published:

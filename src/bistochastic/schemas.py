@@ -8,9 +8,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from bistochastic.analyst.statement import Statement
 from bistochastic.manifest import Explanation, Manifest
 from bistochastic.plan.model import PlanModel
-from bistochastic.statement import Statement
+from bistochastic.referee.account import Account
+from bistochastic.referee.comparison import Verdicts
 from bistochastic.verify import Check
 
 __all__ = ["SCHEMAS", "schema", "text"]
@@ -21,6 +23,8 @@ SCHEMAS: dict[str, tuple[str, TypeAdapter[Any], bool]] = {
     "manifest": ("manifest.json and protect --json", TypeAdapter(Manifest), False),
     "checks": ("verify --json", TypeAdapter(list[Check]), False),
     "estimates": ("estimate --json", TypeAdapter(Statement), False),
+    "evaluation": ("evaluate --json", TypeAdapter(Account), False),
+    "comparison": ("compare --json", TypeAdapter(Verdicts), False),
 }
 
 

@@ -16,10 +16,11 @@ from bistochastic.errors import BistochasticError, ReleaseError, TableError
 from bistochastic.keystream import Key
 from bistochastic.manifest import Manifest, Published
 from bistochastic.promises import RANKED, Finding, asked, channels, of_channel, of_plan
-from bistochastic.release import MANIFEST, fingerprint
+from bistochastic.release import MANIFEST, REPORT, fingerprint
 from bistochastic.run import protect
 from bistochastic.tables.base import Domain, Recode
-from bistochastic.tables.local import Local, as_numbers
+from bistochastic.tables.local import Local
+from bistochastic.tables.numbers import as_numbers
 from bistochastic.tables.sources import FORMATS, Source, from_file
 
 __all__ = ["Check", "as_json", "verify"]
@@ -107,7 +108,16 @@ def _folder(where: Path, manifest: Manifest) -> Iterator[Finding]:
             same,
             "size and SHA-256 as in the manifest" if same else "size or SHA-256 differ",
         )
-    known = {None if path is None else path.name, MANIFEST, "report.html"}
+    if manifest.report is not None:
+        page = where / REPORT
+        there = page.is_file() and not page.is_symlink()
+        same = there and fingerprint(page) == manifest.report
+        yield (
+            "the report is the one that was published",
+            same,
+            "SHA-256 as in the manifest" if same else "it is not there, or its SHA-256 differs",
+        )
+    known = {None if path is None else path.name, MANIFEST, REPORT}
     others = sum(entry.name not in known for entry in where.iterdir())
     yield (
         "nothing else is in the folder",
@@ -187,7 +197,8 @@ def _again(manifest: Manifest, key: Key, original: Path) -> list[Check]:
         old, new = manifest.data, found.data
         same = old is not None and new is not None and old.sha256 == new.sha256
         yield (promise, same, "identical" if same else "another file comes out")
-        told = found.model_copy(update={"version": manifest.version}) == manifest
+        beside = {"version": manifest.version, "report": manifest.report}
+        told = found.model_copy(update=beside) == manifest
         yield ("and the very manifest", told, "identical" if told else "another manifest comes out")
 
     promise = "key and original give the very bytes"

@@ -18,7 +18,7 @@ from bistochastic import (
     TooLargeError,
     majorizes,
 )
-from bistochastic.testing import of_size, stochastic, structures, vectors
+from bistochastic.testing import LEAVES, of_size, stochastic, structures, vectors
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 WELL = 1e6  # condition numbers up to which a solution is compared digit by digit
@@ -243,3 +243,15 @@ def test_what_cannot_be_formed_is_refused():
 
     with pytest.raises(TooLargeError, match="more than the 64000000 that are ever formed"):
         Mixture(10**6, truth=0.5).to_dense()
+
+
+@pytest.mark.parametrize("name", sorted(LEAVES))
+@given(data=st.data())
+def test_a_single_category_is_no_secret_and_has_none(name, data):
+    """Over one category every structure is the number one: no bits, no epsilon, nothing to undo."""
+    matrix = data.draw(LEAVES[name](1))
+    assert matrix.to_dense() == pytest.approx(np.ones((1, 1)))
+    assert matrix.bits == pytest.approx(0, abs=1e-9)
+    assert (matrix.epsilon, matrix.beta) == (0, 1)
+    assert matrix.condition == pytest.approx(1)
+    assert matrix.exact(allow_zeros=True).epsilon == 0

@@ -186,6 +186,7 @@ ALL = {
     "dense": ("nominal", dict(array=[[0.5, 0.5, 0], [0.25, 0.25, 0.5], [0.25, 0.25, 0.5]])),
     "stochastic": ("nominal", dict(array=[[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]])),
     "invariant": ("nominal", dict(truth=0.8, prior=[0.5, 0.3, 0.2])),
+    "optimal-tradeoff": ("nominal", dict(joint=[[5, 3, 1], [1, 2, 6]], distortion=0.3)),
 }
 
 
@@ -212,6 +213,9 @@ def test_every_family_makes_what_the_algebra_makes(name):
         "dense": lambda: bs.Dense(said["array"]),
         "stochastic": lambda: bs.Stochastic(said["array"]),
         "invariant": lambda: bs.invariant(bs.Mixture(3, truth=0.8), [0.5, 0.3, 0.2]),
+        "optimal-tradeoff": lambda: bs.tradeoff(said["joint"], "hamming", units="bits").channel(
+            distortion=0.3
+        ),
     }[name]()
     assert made.exact(allow_zeros=True).digest() == direct.exact(allow_zeros=True).digest()
 

@@ -7,10 +7,36 @@ from typing import Any, NoReturn
 
 import click
 
-__all__ = ["HERE", "THERE", "progress", "read_plan", "refuse", "spooled", "the_key"]
+__all__ = [
+    "HERE",
+    "TABLE",
+    "THERE",
+    "called",
+    "progress",
+    "read_plan",
+    "refuse",
+    "spooled",
+    "the_key",
+]
+
 
 HERE = click.Path(path_type=Path)
 THERE = click.Path(path_type=Path, exists=False)
+
+
+def TABLE(value: str) -> str | Path:  # a type of parameters, as its neighbours are
+    """The path of a file, or the address of a table in a database, which is no path."""
+    address = value.lower().startswith(("postgresql://", "postgres://", "sqlite://"))
+    return value if address else Path(value)
+
+
+def called(place: str | Path) -> str:
+    """The name of a file, or of a table in a database."""
+    if isinstance(place, Path):
+        return place.name
+    from bistochastic.tables.connections import Database
+
+    return Database.of(place).name
 
 
 def refuse(message: str, code: int) -> NoReturn:
@@ -39,7 +65,7 @@ def the_key(path: Path | None) -> Any:
     return key
 
 
-def spooled(data: Path) -> Any:
+def spooled(data: str | Path) -> Any:
     """The file itself; standard input is put into a file of its own first, to be read twice."""
     if str(data) != "-":
         return nullcontext(data)

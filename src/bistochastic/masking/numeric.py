@@ -50,7 +50,7 @@ def draw(
         missing: Which rows have no value, where the column itself cannot say.
     """
     given, individuals = _met(values, matrix, by, missing)
-    exact = _sampled(matrix, "draw")
+    exact = sampled(matrix, "draw")
     came = sources(exact, _words(key, exact, "draw", release, column), "draw")
     return individuals.placed(given, given[individuals.rows[came]])
 
@@ -80,13 +80,8 @@ def permute(
     [900, 1000, 5000, 5200]
     """
     given, individuals = _met(values, matrix, by, missing)
-    exact = _sampled(matrix, "permute")
-    if one_for_all(exact) and not insist:
-        raise MaskingError(
-            f"{matrix!r} would move everybody by one of a few permutations: one known record may "
-            f"reveal all. Permute with blocks, a mixture, a window or a tridiagonal matrix, draw "
-            f"instead, or insist."
-        )
+    exact = sampled(matrix, "permute")
+    refuse_listed(matrix, exact, insist)
     came = sources(exact, _words(key, exact, "permute", release, column), "permute")
     return individuals.placed(given, given[individuals.rows[came]])
 
@@ -170,7 +165,7 @@ def uncertainty(matrix: Bistochastic, how: How = "permute") -> Uncertainty:
     >>> round(told.record_bits, 3), round(told.joint_bits, 3)  # log2 3, and log2 3! twice
     (1.585, 5.17)
     """
-    exact = _sampled(matrix, how)
+    exact = sampled(matrix, how)
     mean, least = (float(bits) for bits in exact.entropy_range())
     if how == "draw":
         joint: float = AtLeast(exact.size * mean)  # each place draws for itself
@@ -179,7 +174,17 @@ def uncertainty(matrix: Bistochastic, how: How = "permute") -> Uncertainty:
     return Uncertainty(exact.size, mean, least, joint)
 
 
-def _sampled(matrix: Bistochastic, how: How) -> Exact:
+def refuse_listed(matrix: Bistochastic, exact: Exact, insist: bool) -> None:
+    """Refuse to permute with a matrix that moves everybody by one of a few permutations."""
+    if one_for_all(exact) and not insist:
+        raise MaskingError(
+            f"{matrix!r} would move everybody by one of a few permutations: one known record may "
+            f"reveal all. Permute with blocks, a mixture, a window or a tridiagonal matrix, draw "
+            f"instead, or insist."
+        )
+
+
+def sampled(matrix: Bistochastic, how: How) -> Exact:
     """The integer form that words meet: a place draws from its column, so from the transpose.
 
     That entries vanish is no harm here: which individual came is not what epsilon is told of.
@@ -191,14 +196,18 @@ def _words(key: Key | Words, exact: Exact, how: How, release: str, column: str) 
     """The words of the ranks, of which there are as many as individuals."""
     if not isinstance(key, Key):
         return key
-    scope = Scope(
+    return key.rows(individuals_scope(exact, release, column), purpose=how).words(0, exact.size)
+
+
+def individuals_scope(exact: Exact, release: str, column: str) -> Scope:
+    """What the words of the ranks of a column are for."""
+    return Scope(
         release=release,
         column=column,
         domain=domain_digest(["individuals", exact.size]),
         matrix=exact.digest(),
         word_bits=exact.word_bits,
     )
-    return key.rows(scope, purpose=how).words(0, exact.size)
 
 
 def _met(

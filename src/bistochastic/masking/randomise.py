@@ -91,6 +91,16 @@ class Randomiser:
         first = _first_row(start, true.size)
         return self._filled(true, lambda at, end: self._rows.words(first + at, first + end))
 
+    def at(self, rows: NDArray[np.int64], codes: ArrayLike) -> NDArray[Any]:
+        """Reports of rows in any order: those that `rows` gives where they follow each other."""
+        true = self._true(codes)
+        if len(rows) != true.size:
+            raise MaskingError(
+                f"Column {self.scope.column!r} has {true.size} codes, but there are {len(rows)} "
+                f"row numbers. Give one for each."
+            )
+        return self._filled(true, lambda at, end: self._rows.at(rows[at:end]))
+
     def records(self, ids: Ids, codes: ArrayLike) -> NDArray[Any]:
         """Permanent reports: the same id with the same true code has the same report for ever.
 

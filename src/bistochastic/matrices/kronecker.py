@@ -69,12 +69,12 @@ class Kronecker(Bistochastic):
         return reduce(np.multiply, (factor.entry(i, j) for factor, i, j in pairs))
 
     def matvec(self, x: ArrayLike) -> Vector:
-        return self._along_axes(as_line(x, self.size), [factor.matvec for factor in self.factors])
+        return self.along_axes(as_line(x, self.size), [factor.matvec for factor in self.factors])
 
     def solve(self, y: ArrayLike) -> Vector:
         line = as_line(y, self.size)
         refuse_singular(self)
-        return self._along_axes(line, [factor.solve for factor in self.factors])
+        return self.along_axes(line, [factor.solve for factor in self.factors])
 
     def diagonal(self) -> Vector:
         guard_line(self.size, "This diagonal")
@@ -111,7 +111,7 @@ class Kronecker(Bistochastic):
         forms, lost = zip(*(factor.integers(word_bits) for factor in self.factors), strict=True)
         return KroneckerForm(forms, word_bits), sum(lost)
 
-    def _along_axes(self, line: Vector, steps: list[Callable[[Vector], Vector]]) -> Vector:
+    def along_axes(self, line: Vector, steps: list[Callable[[Vector], Vector]]) -> Vector:
         """Each factor acts along its own axis of the table of combinations."""
         table = line.reshape(*self.sizes, -1)
         for axis, step in enumerate(steps):

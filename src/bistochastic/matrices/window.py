@@ -98,6 +98,8 @@ class Window(Bistochastic):
 
     @property
     def epsilon(self) -> float:
+        if self.n == 1:
+            return 0.0
         if self.width < self.n - 1:
             return math.inf
         return math.log(self.span - self.n + 1)

@@ -125,10 +125,28 @@ def _matrix(here: Path, column: Column | Together, ranks: bool) -> Iterator[Mist
         yield Mistake((*here, fixed[1]), f"fixes the matrix, which {fixed[0]} does already.")
     elif not column.targets and not fixed and (family.targets or family.shape):
         yield Mistake(here, f"needs to say of the matrix {name!r} {_wanted(name)}.")
+    if name == "optimal-tradeoff":
+        yield from _of_joint(here, column)
     if column.prior is not None and column.deniability is None and name != "invariant":
         yield Mistake((*here, "prior"), "goes with deniability, or with an invariant matrix.")
+    if column.joint_file is not None and name != "optimal-tradeoff":
+        yield Mistake((*here, "joint_file"), f"is no parameter of the matrix {name!r}.")
     if isinstance(column, Column):
         yield from _fitting(here, column, ranks)
+
+
+def _of_joint(here: Path, column: Column | Together) -> Iterator[Mistake]:
+    """Whether an optimal trade-off says of which joint law it is optimal."""
+    if column.joint is None and column.joint_file is None:
+        yield Mistake(
+            here,
+            "needs the joint table that it is optimal for, a row for each confidential value and a "
+            "column for each label (`joint`, or `joint_file`). It is never learnt from the data.",
+        )
+    if column.joint is not None and column.joint_file is not None:
+        yield Mistake((*here, "joint_file"), "is given, and joint too: one of them rules.")
+    if column.parents is not None and column.distances is not None:
+        yield Mistake((*here, "distances"), "are given, and parents too: one of them rules.")
 
 
 def _fitting(here: Path, column: Column, ranks: bool) -> Iterator[Mistake]:
@@ -181,7 +199,10 @@ def _of_group(place: int, group: Together, plan: PlanModel) -> Iterator[Mistake]
         if any(name in other.columns for other in plan.together[:place]):
             yield Mistake((*here, "columns"), f"names {name!r}, which another group has.")
     if group.matrix is None:
-        yield Mistake(here, "needs a matrix: mixture, secrecy, optimal, dense or stochastic.")
+        yield Mistake(
+            here,
+            "needs a matrix: mixture, secrecy, optimal, dense, stochastic or optimal-tradeoff.",
+        )
     elif (
         group.matrix in FAMILIES
         and not FAMILIES[group.matrix].product

@@ -8,6 +8,7 @@ from bistochastic.errors import BistochasticError
 from bistochastic.manifest import Explanation, Group, Published, Totals, Treatment, guarantee
 from bistochastic.masking.permute import joint_bits
 from bistochastic.matrices.closed import described
+from bistochastic.plan.disclosed import disclosed
 from bistochastic.plan.families import FAMILIES
 from bistochastic.plan.marginals import marginal
 from bistochastic.plan.model import Column
@@ -38,6 +39,7 @@ def explain(plan: Plan, *, rows: int | None = None) -> Explanation:
         warnings=warnings(plan, columns, groups),
         families=tuple((name, FAMILIES[name].says) for name in FAMILIES if name in used),
         rows=counted,
+        disclosed=tuple(disclosed(treated) for treated in plan.treated.values()),
     )
 
 

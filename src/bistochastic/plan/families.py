@@ -18,6 +18,7 @@ from bistochastic.matrices.mixture import Mixture
 from bistochastic.matrices.stochastic import Stochastic, invariant
 from bistochastic.matrices.tridiagonal import Tridiagonal
 from bistochastic.matrices.window import Window
+from bistochastic.tradeoff.function import tradeoff
 
 __all__ = ["FAMILIES", "LARGEST_DISTANCES", "Family", "made"]
 
@@ -67,6 +68,11 @@ FAMILIES: dict[str, Family] = {
     ),
     "invariant": Family(
         "a mixture that keeps the given distribution (invariant PRAM)", targets=True, doubly=False
+    ),
+    "optimal-tradeoff": Family(
+        "as little told of the confidential as the distortion allows",
+        shape=("distortion", "multiplier"), options=("joint", "distances", "parents"),
+        product=True, doubly=False,
     ),
 }  # fmt: skip
 
@@ -126,6 +132,20 @@ def _invariant(n: int, targets: Targets, shape: Shape, prior: Any) -> Channel:
     return invariant(Mixture(n, truth=targets["truth"]), prior)
 
 
+def _tradeoff(n: int, targets: Targets, shape: Shape, prior: Any) -> Channel:
+    if "joint" not in shape:
+        raise MatrixError("an optimal trade-off needs the joint table that it is optimal for")
+    widths = {len(row) for row in shape["joint"]}
+    if widths != {n}:
+        raise MatrixError(
+            f"each row of the joint table needs a number for each of {n} categories, missing "
+            f"included where it is one; rows have {', '.join(map(str, sorted(widths)))}"
+        )
+    costs = shape["parents"] if "parents" in shape else shape.get("distances", "hamming")
+    asked = {name: shape[name] for name in ("distortion", "multiplier") if name in shape}
+    return _sized(n, tradeoff(shape["joint"], costs, units="bits").channel(**asked))
+
+
 MAKERS: dict[str, Callable[[int, Targets, Shape, Any], Channel]] = {
     "secrecy": lambda n, targets, shape, prior: secrecy(n),
     "tridiagonal": _tridiagonal,
@@ -136,6 +156,7 @@ MAKERS: dict[str, Callable[[int, Targets, Shape, Any], Channel]] = {
     "dense": lambda n, targets, shape, prior: _sized(n, Dense(shape["array"])),
     "stochastic": lambda n, targets, shape, prior: _sized(n, Stochastic(shape["array"])),
     "invariant": _invariant,
+    "optimal-tradeoff": _tradeoff,
 }
 
 

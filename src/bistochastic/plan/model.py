@@ -48,6 +48,9 @@ class Span(_Said):
         return self
 
 
+Table = Annotated[
+    tuple[Annotated[tuple[float, ...], Field(strict=False)], ...], Field(strict=False)
+]
 Labels = Annotated[tuple[Label, ...], Field(strict=False), AfterValidator(_distinct)]
 
 
@@ -64,12 +67,7 @@ class _Treatment(_Said):
     deniability: Positive | None = None
     prior: Annotated[tuple[float, ...], Field(strict=False)] | None = None
     # shapes: this very matrix
-    array: (
-        Annotated[
-            tuple[Annotated[tuple[float, ...], Field(strict=False)], ...], Field(strict=False)
-        ]
-        | None
-    ) = None
+    array: Table | None = None
     first_row: Annotated[tuple[float, ...], Field(strict=False)] | None = None
     sizes: Annotated[tuple[int, ...], Field(strict=False)] | None = None
     alphas: Annotated[tuple[float, ...], Field(strict=False)] | None = None
@@ -78,6 +76,12 @@ class _Treatment(_Said):
     time: Positive | None = None
     power: Annotated[float, Field(gt=0)] | None = None
     parents: dict[Any, str] | None = None
+    # the trade-off: of which joint law, by what cost, and how much of it
+    joint: Table | None = None
+    joint_file: str | None = None
+    distances: Table | None = None
+    distortion: Positive | None = None
+    multiplier: Annotated[float, Field(gt=0)] | None = None
     allow_zeros: bool = False  # whether reports too rare for the integers may become impossible
 
     @property
@@ -94,6 +98,7 @@ class _Treatment(_Said):
 TARGETS = ("beta", "bits", "epsilon", "truth", "k", "deniability")
 SHAPES = (
     "array", "first_row", "sizes", "alphas", "width", "width_share", "time", "power", "parents",
+    "joint", "distances", "distortion", "multiplier",
 )  # fmt: skip
 
 

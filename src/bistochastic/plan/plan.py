@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, Self, TypeVar, final
 
 from pydantic import ValidationError
 
@@ -13,10 +13,12 @@ from bistochastic.plan.checks import mistakes
 from bistochastic.plan.lines import Path as KeyPath
 from bistochastic.plan.lines import lines_of
 from bistochastic.plan.mistakes import Mistake, from_validation, refuse
-from bistochastic.plan.model import Column, PlanModel
+from bistochastic.plan.model import Column, PlanModel, Together
 from bistochastic.plan.treatments import Treated, of_columns
 
 __all__ = ["Plan"]
+
+Treats = TypeVar("Treats", Column, Together)
 
 
 @final
@@ -93,7 +95,7 @@ class Plan:
         self.treated = made
 
     def _with_files(self, model: PlanModel, folder: Path) -> PlanModel:
-        """The domains that stand in files of their own, read."""
+        """The domains and joint tables that stand in files of their own, read."""
         columns: dict[str, Column] = {}
         for name, column in model.columns.items():
             if column.domain_file is not None:
@@ -107,7 +109,29 @@ class Plan:
                 except ValidationError as error:
                     says = error.errors()[0]["msg"].removeprefix("Value error, ")
                     refuse([Mistake(place, f"{says}.")], self._name, self._lines)
-        return model.model_copy(update={"columns": model.columns | columns}) if columns else model
+            column = columns.get(name, column)
+            if column.joint_file is not None:
+                columns[name] = self._with_joint(column, folder, ("columns", name))
+        together = tuple(
+            group
+            if group.joint_file is None
+            else self._with_joint(group, folder, ("together", place))
+            for place, group in enumerate(model.together)
+        )
+        if not columns and together == model.together:
+            return model
+        return model.model_copy(update={"columns": model.columns | columns, "together": together})
+
+    def _with_joint(self, said: Treats, folder: Path, place: KeyPath) -> Treats:
+        """A treatment with the numbers of its joint table, which stand in a CSV without header."""
+        place = (*place, "joint_file")
+        lines = self._labels(folder / str(said.joint_file), place)
+        try:
+            numbers = tuple(tuple(map(float, line.split(","))) for line in lines if line.strip())
+        except ValueError:
+            refuse([Mistake(place, "must hold numbers only.")], self._name, self._lines)
+            raise  # refuse has raised
+        return said.model_copy(update={"joint": numbers, "joint_file": None})
 
     def _labels(self, path: Path, place: KeyPath) -> list[str]:
         try:

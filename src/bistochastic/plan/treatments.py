@@ -13,6 +13,7 @@ from bistochastic.plan.families import additive_distances, made
 from bistochastic.plan.mistakes import Mistake
 from bistochastic.plan.model import Column, PlanModel, Together
 from bistochastic.tables.base import Domain
+from bistochastic.tradeoff.distortions import squared
 
 __all__ = ["JOINED", "Treated", "domain_of", "individuals", "of_columns"]
 
@@ -65,6 +66,8 @@ def _alone(name: str, column: Column) -> Treated:
                 "the leaves of the taxonomy (`parents`) must be the labels of the domain, in "
                 'their order, and missing must be "keep" or "refuse"'
             )
+    if column.matrix == "optimal-tradeoff" and column.kind == "ordinal" and "parents" not in shape:
+        shape.setdefault("distances", squared(range(domain.size)))
     matrix = made(str(column.matrix), domain.size, column.targets, shape, column.prior)
     return Treated((name,), (domain,), matrix, _exact(matrix, column))
 
@@ -81,7 +84,11 @@ def _as_one(group: Together, plan: PlanModel) -> Treated:
             "optimal", cells, distances=costs, **group.targets, prior=group.prior
         )
     else:
-        matrix = made(str(group.matrix), cells, group.targets, group.shape, group.prior)
+        shape = dict(group.shape)
+        if group.matrix == "optimal-tradeoff" and "distances" not in shape:
+            ordinal = [column.kind == "ordinal" for column in columns]
+            shape["distances"] = additive_distances(sizes, ordinal)
+        matrix = made(str(group.matrix), cells, group.targets, shape, group.prior)
     return Treated(group.columns, domains, matrix, _exact(matrix, group))
 
 

@@ -31,6 +31,7 @@ def warnings(
     for group, said in zip(groups, plan.said.together, strict=True):
         name = "The group " + " × ".join(map(repr, group.columns))
         found += _of_guarantee(name, group.guarantee, said.targets)
+    found += _joint(plan)
     found += _twins(columns)
     if plan.said.records is not None:
         found.append(
@@ -49,6 +50,17 @@ def _learnt(plan: Plan) -> Iterator[str]:
         yield (
             f"{len(names)} domains were read off the data ({shown}): that a label exists tells "
             f"that somebody has it. Replace them by code lists that are public."
+        )
+
+
+def _joint(plan: Plan) -> Iterator[str]:
+    """Joint tables, which stand in the plan, and so in what is published."""
+    names = [repr(name) for name, column in plan.columns.items() if column.joint is not None]
+    names += [" × ".join(map(repr, group.columns)) for group in plan.said.together if group.joint]
+    if names:
+        yield (
+            f"The joint table that {', '.join(names)} is optimal for is published with the plan: "
+            f"take one that is public, or that people may know."
         )
 
 

@@ -7,7 +7,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bistochastic.report.terminal import console
 
-__all__ = ["counting"]
+__all__ = ["counting", "saying"]
 
 
 @contextmanager
@@ -21,3 +21,10 @@ def counting() -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=console(stderr=True), transient=True) as shown:
         task = shown.add_task("rows", total=None)
         yield lambda rows: shown.advance(task, rows)
+
+
+@contextmanager
+def saying() -> Iterator[Callable[[str], None]]:
+    """A line that says what is being done and vanishes at the end."""
+    with console(stderr=True).status("") as shown:
+        yield lambda step: shown.update(f"{step} …")

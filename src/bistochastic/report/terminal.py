@@ -9,10 +9,21 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bistochastic.manifest import Disclosed, Guarantee, Manifest, Published, Totals
 from bistochastic.manifest import Group as Together
-from bistochastic.manifest import Guarantee, Manifest, Published, Totals
+from bistochastic.report.learnable import learnable
 
-__all__ = ["checked", "console", "explained", "number", "percent", "published"]
+__all__ = [
+    "checked",
+    "console",
+    "explained",
+    "gauge",
+    "hanging",
+    "number",
+    "percent",
+    "plain_table",
+    "published",
+]
 
 BAR = 6  # characters of a gauge
 PARTS = " ▏▎▍▌▋▊▉█"
@@ -51,6 +62,7 @@ def explained(
     families: Sequence[tuple[str, str]],
     *,
     rows: int | None = None,
+    disclosed: Sequence[Disclosed] = (),
 ) -> RenderableType:
     """What is done to each column and what that guarantees, then the whole, then warnings."""
     parts: list[RenderableType] = [Text(release, style="bold"), Text()]
@@ -71,6 +83,8 @@ def explained(
     if passed:
         parts += [*_passing(passed), Text()]
     parts += [*_whole(totals, [(name, given) for name, _, given in categorical]), Text()]
+    if disclosed:
+        parts += [*learnable(disclosed), Text()]
     if families:
         parts += [*_legend(families), Text()]
     parts += list(_warned(warnings))
@@ -79,7 +93,7 @@ def explained(
 
 def _categories(lines: Iterable[tuple[str, str, Guarantee]]) -> Table:
     """A line for each channel."""
-    table = _table()
+    table = plain_table()
     table.add_column("column", style="bold", overflow="fold", min_width=9)
     for heading in ("matrix", "beta", "bits", "least", "epsilon", "true", "die", "shares"):
         left = heading in ("matrix", "beta")
@@ -101,7 +115,7 @@ def _categories(lines: Iterable[tuple[str, str, Guarantee]]) -> Table:
 
 def _individuals(columns: Iterable[Published], rows: int | None) -> Table:
     """A line for each column whose ranks are masked."""
-    table = _table()
+    table = plain_table()
     table.add_column("numbers", style="bold", overflow="fold", min_width=9)
     for heading in ("how", "bits each", "least", "jointly", "index ε", "holds"):
         left = heading in ("how", "holds")
@@ -172,10 +186,11 @@ def _warned(warnings: Sequence[str]) -> Iterable[RenderableType]:
         return
     yield Text(f"{len(warnings)} to think about", style="bold yellow")
     for warning in warnings:
-        yield _hanging("·", warning)
+        yield hanging("·", warning)
 
 
-def _hanging(mark: str, text: str) -> Padding:
+def hanging(mark: str, text: str) -> Padding:
+    """A sentence after a mark, its lines flush."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=1)
     grid.add_column()
@@ -195,6 +210,8 @@ def published(manifest: Manifest, folder: str, key: str | None) -> RenderableTyp
         ),
         Text("  manifest.json: what was done, and what it guarantees", style="dim"),
     ]
+    if manifest.report is not None:
+        lines.append(Text("  report.html: the same for people, in a browser", style="dim"))
     if key is None:
         lines.append(Text("The key was fresh and is forgotten: nobody can take this back."))
     else:
@@ -207,7 +224,7 @@ def published(manifest: Manifest, folder: str, key: str | None) -> RenderableTyp
 
 def checked(lines: Iterable[tuple[str, bool, str]]) -> Table:
     """Promises, whether each is kept, and what was found."""
-    table = _table()
+    table = plain_table()
     table.add_column("", width=1)
     table.add_column("promise")
     table.add_column("found", style="dim")
@@ -217,7 +234,8 @@ def checked(lines: Iterable[tuple[str, bool, str]]) -> Table:
     return table
 
 
-def _table() -> Table:
+def plain_table() -> Table:
+    """A table with one line below its head."""
     return Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="dim")
 
 

@@ -6,19 +6,36 @@ asked, so that an engine may cut a table into any batches, in any order.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from pathlib import Path
+from typing import Any, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Domain", "Drop", "Names", "Ranks", "Recode", "Step", "Unseen", "first_rows", "merged"]
+__all__ = [
+    "SHOWN",
+    "Domain",
+    "Drop",
+    "Names",
+    "Ranks",
+    "Recode",
+    "Rows",
+    "Step",
+    "Table",
+    "Unseen",
+    "first_rows",
+    "merged",
+]
 
 Codes = NDArray[Any]
 Missing = Literal["category", "keep", "refuse"]
 Several = tuple[Codes, ...]
-Recoding = Callable[[Several, int, Any], Several]  # true codes, first row, record ids or None
+Rows = int | NDArray[np.int64]  # the first of rows that follow each other, or the number of each
+Recoding = Callable[[Several, Rows, Any], Several]  # true codes, their rows, record ids or None
 Naming = Callable[[Any], Any]  # ids → pseudonyms
 Ranking = Callable[[NDArray[Any], NDArray[Any] | None], NDArray[Any]]  # values, order → see Ranks
+
+Stretching = Callable[[int], Any]  # the number of individuals → Moves, or Means if it averages
 
 SHOWN = 5  # row numbers named in a message
 
@@ -67,6 +84,7 @@ class Ranks:
     averages: bool
     kernel: Ranking
     by_position: bool = False
+    stretched: Stretching | None = None  # for an engine that has not all values in one place
 
 
 @final
@@ -89,6 +107,23 @@ class Drop:
 Step = Recode | Ranks | Names | Drop
 
 
+class Table(Protocol):
+    """What an engine makes of a table and its steps: everything a release asks for."""
+
+    @property
+    def source(self) -> Any:
+        """Where the rows came from."""
+
+    def counted(self) -> int:
+        """How many rows there are."""
+
+    def masked(self) -> Any:
+        """The whole masked table, as a frame of the engine."""
+
+    def write(self, path: Path) -> int:
+        """Write the masked table into a file of the format it came in, and count its rows."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Unseen:
@@ -109,9 +144,15 @@ class Unseen:
         return f"column {self.column!r}: {self.count} {cells} {self.why}, {rows} {where}{more}"
 
 
-def first_rows(mask: NDArray[np.bool_], start: int = 0) -> tuple[int, ...]:
-    """The first few rows where a mask holds."""
-    return tuple((np.flatnonzero(mask)[:SHOWN] + start).tolist())
+def first_rows(mask: NDArray[np.bool_], rows: Rows = 0) -> tuple[int, ...]:
+    """The first few rows where a mask holds.
+
+    >>> first_rows(np.array([True, False, True]), 10)
+    (10, 12)
+    """
+    if isinstance(rows, int):
+        return tuple((np.flatnonzero(mask)[:SHOWN] + rows).tolist())
+    return tuple(np.sort(rows[mask])[:SHOWN].tolist())
 
 
 def merged(found: Sequence[Unseen]) -> list[Unseen]:

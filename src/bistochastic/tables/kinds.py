@@ -5,6 +5,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from bistochastic.tables.sources import of_spark
+
 __all__ = ["in_kind_of"]
 
 
@@ -18,6 +20,8 @@ def in_kind_of(given: Any, frame: pl.DataFrame) -> Any:
         return frame
     if isinstance(given, pl.LazyFrame):
         return frame.lazy()
+    if of_spark(given):
+        return frame  # what was counted there is small, and looked at here
     spoken = nw.from_native(given, pass_through=True)
     if not isinstance(spoken, nw.DataFrame | nw.LazyFrame):
         return frame  # what only speaks Arrow's capsule interface

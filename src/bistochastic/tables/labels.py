@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from bistochastic.errors import TableError
-from bistochastic.tables.base import Domain, Unseen, first_rows
+from bistochastic.tables.base import Domain, Rows, Unseen, first_rows
 
 __all__ = ["MISSING", "UNSEEN", "Coder", "coder", "spelled", "type_name"]
 
@@ -55,7 +55,7 @@ class Coder:
     codes: Any  # the type whose physical values are the codes of texts; None for others
     places: "Places | None" = None  # the codes of whole numbers that lie close together
 
-    def encode(self, given: pl.Series, start: int) -> tuple[NDArray[Any], Any, list[Unseen]]:
+    def encode(self, given: pl.Series, rows: Rows) -> tuple[NDArray[Any], Any, list[Unseen]]:
         """Codes, which cells stay empty (None for none of them), and what cannot be coded."""
         quick = None if self.places is None else self.places.codes_of(given)
         if quick is not None:
@@ -69,13 +69,13 @@ class Coder:
         faults = []
         if strange.any():
             if self.domain.other is None:
-                faults.append(self._fault(UNSEEN, strange, start))
+                faults.append(self._fault(UNSEEN, strange, rows))
             else:
                 codes[strange] = self.domain.other
         if not gone.any() or self.domain.missing == "keep":
             return codes, gone if gone.any() else None, faults
         if self.domain.missing == "refuse":
-            faults.append(self._fault(MISSING, gone, start))
+            faults.append(self._fault(MISSING, gone, rows))
             return codes, None, faults
         if len(self.labels) > np.iinfo(codes.dtype).max:
             codes = codes.astype(np.uint32)
@@ -104,8 +104,8 @@ class Coder:
             return given.is_null() | given.is_in(self.gaps).fill_null(True)
         return given.is_null()
 
-    def _fault(self, why: str, where: NDArray[np.bool_], start: int) -> Unseen:
-        return Unseen(self.column, why, int(where.sum()), first_rows(where, start))
+    def _fault(self, why: str, where: NDArray[np.bool_], rows: Rows) -> Unseen:
+        return Unseen(self.column, why, int(where.sum()), first_rows(where, rows))
 
 
 @final

@@ -7,15 +7,26 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, Literal, Protocol, final
 
 import narwhals as nw
 import polars as pl
 
 from bistochastic.errors import TableError
 
-__all__ = ["FORMATS", "Source", "first_line", "format_of", "from_file", "from_frame", "understood"]
+__all__ = [
+    "FORMATS",
+    "STAYS",
+    "Source",
+    "first_line",
+    "format_of",
+    "from_file",
+    "from_frame",
+    "of_spark",
+    "understood",
+]
 
 Format = Literal["csv", "csv.gz", "csv.zst", "parquet", "arrow"]
 
@@ -37,6 +48,16 @@ LINE = pl.first().alias("line")
 HEADER_BYTES = 1 << 20  # a header longer than this is no header
 
 
+class Far(Protocol):
+    """Rows that do not come here: what can be asked of them."""
+
+    def tally(self, count: Any) -> Any:
+        """How often each cell of a `Count` is reported, as a `Tally`."""
+
+    def distinct(self, column: str) -> pl.Series:
+        """The distinct values of a column."""
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
@@ -50,11 +71,18 @@ class Source:
     missing: tuple[str, ...] = ("",)
     back: Callable[[pl.DataFrame], Any] | None = None  # into the kind a dataframe came in
     lines: pl.LazyFrame | None = None  # of a text file, as they stand there
+    far: "Far | None" = None  # rows that are elsewhere, and are counted there
+    held: Any = None  # what must not go away while the table is read
 
     @property
     def text(self) -> bool:
         """Whether every cell is a text, and labels are compared by their spelling."""
         return self.format.startswith("csv")
+
+    @property
+    def gap(self) -> str:
+        """How a text file that is written says that there is nothing."""
+        return next((text for text in self.missing if not text), "")
 
     @property
     def extension(self) -> str:
@@ -104,7 +132,13 @@ def from_file(path: Path, *, delimiter: str = ",", missing: tuple[str, ...] = ("
 
 
 def from_frame(given: Any) -> Source:
-    """Any dataframe: Polars and what narwhals or the Arrow capsule interface reads."""
+    """Any dataframe: Polars and what narwhals or the Arrow capsule interface reads.
+
+    A frame of Spark stays where it is.
+    """
+    if of_spark(given):  # whose engine is above this, and only there when somebody brings a frame
+        source: Source = import_module("bistochastic.tables.spark.far").from_spark(given)
+        return source
     where = f"the {type(given).__module__.partition('.')[0]} frame"
     if isinstance(given, pl.LazyFrame):
         with understood(where):
@@ -112,6 +146,11 @@ def from_frame(given: Any) -> Source:
         return Source(given, names, "frame", where, back=lambda frame: frame.lazy())
     frame, back = _polars(given, where)
     return Source(frame.lazy(), _distinct(tuple(frame.columns), where), "frame", where, back=back)
+
+
+def of_spark(given: Any) -> bool:
+    """Whether this is a frame of Spark, which nobody needs to import for that."""
+    return type(given).__module__.startswith("pyspark.sql.")
 
 
 def _polars(given: Any, where: str) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
@@ -307,7 +346,9 @@ UNBALANCED = (
     "its quotes are not balanced. A cell with a quote in it stands in quotes, and its own are "
     "doubled."
 )
+STAYS = "its rows are needed here, and stay with Spark"
 CAUSES = {
+    STAYS: f"{STAYS}. Bring them, if they fit: frame.toArrow().",
     "could not parse": UNBALANCED,
     "CSV malformed": UNBALANCED,
     "utf-8": "it is not UTF-8. Convert it first, say with iconv -f latin1 -t utf8.",

@@ -1,0 +1,1 @@
+"""Every picture that people are shown, each with the numbers it stands for."""

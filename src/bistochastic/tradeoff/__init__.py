@@ -1,0 +1,1 @@
+"""Privacy against distortion: the function, its bounds, the optimal channels."""
