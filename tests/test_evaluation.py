@@ -245,6 +245,63 @@ def test_linkage_through_matrices_is_calibrated():
     assert found.expected == pytest.approx(right.mean())
 
 
+def test_linkage_through_joint_channels_and_other_labels():
+    """Columns that one channel treated together, and labels that are counted under another one."""
+    draw = np.random.default_rng(9)
+    before = pl.DataFrame(
+        {
+            "sex": draw.choice(["f", "m"], 40),
+            "area": draw.choice(["a", "b", "c", "rare"], 40),
+            "job": draw.choice(["x", "y", None], 40),
+        }
+    )
+    said = dict(role="key", kind="nominal")
+    plan = bs.Plan(
+        release="r",
+        columns={
+            "sex": said | {"domain": ["m", "f"], "missing": "refuse"},
+            "area": said
+            | dict(
+                domain=["c", "b", "a"], other="b", missing="refuse", matrix="mixture", truth=0.6
+            ),
+            "job": said | {"domain": ["y", "x"]},
+        },
+        together=[dict(columns=["sex", "job"], matrix="mixture", truth=0.5)],
+    )
+    release = bs.protect(before, plan, KEY)
+    _, weight = bs.evaluate(before, release.data, plan=plan).channel_linkage(release.manifest)
+    sides = before.with_columns(pl.col("area").replace("rare", "b")), release.data
+    areas = [[["c", "b", "a"].index(x) for x in side["area"]] for side in sides]
+    both = [
+        [["m", "f"].index(s) * 3 + ["y", "x", None].index(j) for s, j in side["sex", "job"].rows()]
+        for side in sides
+    ]
+    likely = release.manifest.channel("area").to_dense()[np.ix_(*areas)]
+    joint = bs.rebuilt(release.manifest.together[0].channel)
+    likely = likely * joint.to_dense()[np.ix_(*both)]
+    assert weight == pytest.approx(np.diag(likely / likely.sum(axis=0)).mean())
+    strangers = before.with_columns(sex=pl.lit("neither"))
+    found = bs.evaluate(strangers, release.data, plan=plan)
+    with pytest.raises(bs.MeasureError, match="holds others"):
+        found.channel_linkage(release.manifest)
+
+
+def test_nothing_shows_a_value():
+    """No repr of what an evaluation holds tells what stands in a cell."""
+    before = pl.DataFrame({"x": [271828, 314159], "y": ["canary", "wren"]})
+    found = bs.evaluate(before, before, keys=["y"], confidential=["x"])
+    held = [found, found.pair, *found.pair.columns.values(), found.linkage(), found.anonymity()]
+    held += [
+        found.closeness(),
+        found.closeness().table,
+        found.displacement("x"),
+        found.permuted("x"),
+    ]
+    held += [found.anonymity().classes, bs.compare(before, {"a": before})]
+    told = "".join(map(repr, held)) + found.json()
+    assert not [value for value in ("271828", "314159", "canary", "wren") if value in told]
+
+
 def test_every_figure_is_honest():
     """Each has a unit and a direction; table and JSON say the same, the latter by its schema."""
     before, after = table()

@@ -42,7 +42,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-MANY = 200_000  # records up to which linkage is part of every evaluation
+MANY = 100_000  # records up to which linkage is part of every evaluation
 MODEL = 200  # columns up to which a propensity score and all pairs are
 ALPHAS = (1.0, 0.0)
 PERMUTED: tuple[tuple[str, Criterion, str], ...] = (
