@@ -10,6 +10,7 @@ it is told as a place where nothing is known. Every sum carries a bound of its r
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, Self, final
 
 import numpy as np
@@ -107,14 +108,30 @@ def signs(terms: Terms, low: float, high: float) -> Iterator[Stretch]:
         a, b = waiting.pop()
         sign = _proved(a, b)
         shortest = SHORT if a.sign or b.sign else LOST
-        short = b.at - a.at <= shortest * max(1.0, abs(a.at), abs(b.at))
-        if sign or short or not left:
+        short = b.at - a.at <= shortest * _size(a, b)
+        if sign or short or left <= 0:
             yield Stretch(a.at, b.at, sign)
             continue
-        left -= 1
-        # Off the middle, so that roots at round numbers do not fall on the cut.
-        middle = terms.at(a.at + 0.4877 * (b.at - a.at))
-        waiting += [(middle, b), (a, middle)]
+        cuts = [terms.at(place) for place in _cuts(a, b)]
+        left -= len(cuts)
+        waiting += reversed(list(pairwise([a, *cuts, b])))
+
+
+def _size(a: Point, b: Point) -> float:
+    return max(1.0, abs(a.at), abs(b.at))
+
+
+def _cuts(a: Point, b: Point) -> list[float]:
+    """Where an interval is cut: closely around a root that the ends bracket, or nearly in half."""
+    width = b.at - a.at
+    if a.sign * b.sign < 0:
+        rise_a, rise_b = abs(a.logs[0] - a.logs[1]), abs(b.logs[0] - b.logs[1])
+        root = a.at + width * (rise_a / (rise_a + rise_b))
+        around = max(width * min(0.05, width), 0.4 * SHORT * _size(a, b))
+        if a.at < root - around and root + around < b.at:
+            return [root - around, root + around]
+    # Off the middle, so that roots at round numbers do not fall on the cut.
+    return [a.at + 0.4877 * width]
 
 
 def _proved(a: Point, b: Point) -> int:

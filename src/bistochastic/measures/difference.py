@@ -35,7 +35,8 @@ class Difference:
     @classmethod
     def of(cls, one: Histogram, other: Histogram, *, zero: float) -> Self:
         """What one masking has more of than the other, and less."""
-        values = np.union1d(one.values, other.values)
+        both = np.sort(np.concatenate([one.values, other.values]))
+        values = both[np.append(True, both[1:] != both[:-1])]  # much faster than union1d
         n, m = one.size, other.size
         share = math.gcd(n, m)
         mine, theirs = m // share, n // share
