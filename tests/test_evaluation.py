@@ -108,13 +108,15 @@ def test_without_an_id_files_of_other_lengths_are_not_linked():
     before, after = table()
     found = bs.evaluate(before, after.head(31), keys=["school"], confidential=["age"])
     assert found.pair.linked == 0
-    assert "no id says who is who" in found.notes[0]
+    assert "nothing says who is who" in found.notes[0]
     sections = {name for name, figures in found.figures.items() if figures}
     assert sections == {"records", "closeness", "utility"}
     for ask in (found.linkage, lambda: found.protection("age"), lambda: found.moved("school")):
         with pytest.raises(bs.MeasureError, match="Name the column"):
             ask()
     assert "nobody linked" in found.text()
+    same = bs.evaluate(before, after, linked=False)
+    assert {name for name, figures in same.figures.items() if figures} == {"records", "utility"}
 
 
 def test_suppressed_cells_are_counted():

@@ -119,6 +119,8 @@ def permuted_figures(pair: Pair, shares: Sequence[float] = (0.95,)) -> Iterator[
 
 def loss_figures(displacements: dict[str, Displacement]) -> Iterator[Figure]:
     """How differently each two columns moved, beside two independent permutations."""
+    if len(displacements) > MODEL:
+        return
     for one, other in combinations(displacements, 2):
         first, second = displacements[one], displacements[other]
         try:

@@ -227,7 +227,7 @@ def _along(axis: _Axis, place: int, total: Any, best: Any, many: Any) -> tuple[A
         row = axis.row(u)
         if not total[..., u].any():
             continue
-        sums += best[..., u, None] * row
+        sums += total[..., u, None] * row
         candidate = best[..., u, None] * row
         higher = candidate > most * (1 + TIE)
         level = ~higher & (candidate >= most * (1 - TIE)) & (candidate > 0)
