@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from bistochastic.plan.plan import Plan
     from bistochastic.planes import Plane, plane
     from bistochastic.release import Release
+    from bistochastic.rivals import rivals
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
     from bistochastic.tradeoff.bounds import Bounds
@@ -87,7 +88,6 @@ if TYPE_CHECKING:
         QuadraticGaussian,
         quadratic_gaussian,
     )
-    from bistochastic.usual import rivals
     from bistochastic.verify import Check, verify
 
 __all__ = [
@@ -250,6 +250,7 @@ _HOMES = {
     "plan.plan": "Plan",
     "planes": "Plane plane",
     "release": "Release",
+    "rivals": "rivals",
     "run": "protect",
     "scope": "Scope domain_digest",
     "tradeoff.bounds": "Bounds",
@@ -263,7 +264,6 @@ _HOMES = {
     "tradeoff.placed": "Placed",
     "tradeoff.point": "TradeoffPoint",
     "tradeoff.quadratic": "GaussianChannel QuadraticGaussian quadratic_gaussian",
-    "usual": "rivals",
     "verify": "Check verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
