@@ -26,6 +26,7 @@ ROOMS = (
     "protect",
     "disclosure",
     "estimate",
+    "regression",
     "permutation",
     "referee",
     "tradeoff",

@@ -149,8 +149,12 @@ def shapes(steps: Sequence[int] = (32_000, 128_000)) -> str:
     best = function.point(multiplier=multiplier)
     row = int(np.abs(grid - 0.6).argmin())
     lines = [Line("optimal", grid, best.array[row], "#00897b")]
+    d = multiplier / 2 - (1 / CORRELATION**2 - 1)
+    bell = np.exp(-((grid[None, :] - (1 - d) * grid[:, None]) ** 2) / (2 * d * (1 - d)))
+    bell /= bell.sum(axis=1, keepdims=True)
+    lines.append(Line("Gaussian", grid, bell[row], "#8e24aa", dashes="5 3"))
     start = between(function.problem)
-    cost = [("at first", start), ("optimal", best.array)]
+    cost = [("at first", start), ("optimal", best.array), ("Gaussian", bell)]
     for count, colour in zip(steps, ("#e65100", "#fbc02d"), strict=False):
         array = steepest(function.problem, slope, steps=count)
         lines.append(Line(f"descent, {count} steps", grid, np.minimum(array[row], 0.12), colour))

@@ -6,8 +6,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bistochastic.comparison import Comparison, compare
-    from bistochastic.contingency import Contingency, contingency, estimate
+    from bistochastic.analyst.contingency import Contingency, contingency, estimate
+    from bistochastic.analyst.regressions import regress
+    from bistochastic.analyst.summaries import within
     from bistochastic.displacing import Displaced, displace, displace_together
     from bistochastic.errors import (
         BistochasticError,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     )
     from bistochastic.estimate.comparison import Estimated
     from bistochastic.estimate.independence import Independence
-    from bistochastic.evaluation import Evaluation, evaluate
+    from bistochastic.frontier.planes import Plane, plane
+    from bistochastic.frontier.rivals import rivals
     from bistochastic.inspection import inspect
     from bistochastic.keystream import Key
     from bistochastic.manifest import Explanation, Guarantee, Manifest
@@ -111,13 +113,12 @@ if TYPE_CHECKING:
     from bistochastic.measures.utility import Compared, column_utility, pair_utility
     from bistochastic.measures.worst import EpsilonBound, WorstCase, worst_case
     from bistochastic.plan.plan import Plan
-    from bistochastic.planes import Plane, plane
-    from bistochastic.regressions import regress
+    from bistochastic.referee.comparison import Comparison, compare
+    from bistochastic.referee.evaluation import Evaluation, evaluate
+    from bistochastic.referee.frequencies import Frequencies, frequencies
     from bistochastic.release import Release
-    from bistochastic.rivals import rivals
     from bistochastic.run import protect
     from bistochastic.scope import Scope, domain_digest
-    from bistochastic.summaries import within
     from bistochastic.telling import report
     from bistochastic.tradeoff.bounds import Bounds
     from bistochastic.tradeoff.closeness import Closeness
@@ -174,6 +175,7 @@ __all__ = [
     "ExactnessError",
     "Explanation",
     "Figure",
+    "Frequencies",
     "GaussianChannel",
     "Grouping",
     "Guarantee",
@@ -260,6 +262,7 @@ __all__ = [
     "file_information_loss",
     "file_protection",
     "fold",
+    "frequencies",
     "gaussian_density",
     "gaussian_noise",
     "hamming",
@@ -315,8 +318,8 @@ __version__ = "0.1.0"
 # Where each name lives: it is imported when it is first asked for, so that who needs the algebra
 # alone does not wait for tables, and a command not for what it does not use.
 _HOMES = {
-    "comparison": "Comparison compare",
-    "contingency": "Contingency contingency estimate",
+    "referee.comparison": "Comparison compare",
+    "analyst.contingency": "Contingency contingency estimate",
     "displacing": "Displaced displace displace_together",
     "errors": (
         "BistochasticError DomainError EntropyError ExactnessError KeyFileError "
@@ -326,7 +329,8 @@ _HOMES = {
     ),
     "estimate.comparison": "Estimated",
     "estimate.independence": "Independence",
-    "evaluation": "Evaluation evaluate",
+    "referee.evaluation": "Evaluation evaluate",
+    "referee.frequencies": "Frequencies frequencies",
     "inspection": "inspect",
     "keystream": "Key",
     "manifest": "Explanation Guarantee Manifest",
@@ -387,13 +391,13 @@ _HOMES = {
     "measures.utility": "Compared column_utility pair_utility",
     "measures.worst": "EpsilonBound WorstCase worst_case",
     "plan.plan": "Plan",
-    "planes": "Plane plane",
-    "regressions": "regress",
+    "frontier.planes": "Plane plane",
+    "analyst.regressions": "regress",
     "release": "Release",
-    "rivals": "rivals",
+    "frontier.rivals": "rivals",
     "run": "protect",
     "scope": "Scope domain_digest",
-    "summaries": "within",
+    "analyst.summaries": "within",
     "telling": "report",
     "tradeoff.bounds": "Bounds",
     "tradeoff.closeness": "Closeness",

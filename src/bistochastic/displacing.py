@@ -2,8 +2,8 @@ r"""Displacing: the permutation comes first, and it is made to meet a target.
 
 Ranks are cut into blocks of 2m, and the m ranks of one half change places with those of the other,
 anyone with anyone. Nobody stays, everybody moves by m on average, and the sum of the moves is
-$2m^2$ whoever met whom; so the mean distance of a file is met exactly. Blocks of m and of m + 1
-and a smaller one fill the file; what they move too far is taken back by neighbours in one block.
+$2m^2$ whoever met whom; so the mean distance of a file is met exactly. Blocks of nearly one size
+and a smaller one fill the file; what they move too far is taken back by single values in a few.
 """
 
 import math
@@ -62,7 +62,7 @@ def displace(
     """Move the values of a column so that its D(α) is what is asked, as near as whole ranks allow.
 
     For α = 1 the sum of all moves is the even number next to what is asked. Everybody moves as soon
-    as a mean of one rank is asked. The greatest mean is that of halves that change places.
+    as a mean above one rank is asked. The greatest mean is that of halves that change places.
 
     Args:
         values: The column; NaN is missing, and stays where it is.
@@ -234,32 +234,28 @@ def _laid(n: int, half: int, words: Words, *, even: int = 0) -> tuple[Integers, 
 
 
 def _sizes(n: int, half: int) -> Integers:
-    """Blocks for moves that sum to twice `half` or a little more: as even as they can be."""
-    if half <= n // 2:  # neighbours change places, the others stay
+    """Blocks for moves that sum to twice `half` or a little more, as even as they can be."""
+    pairs, odd = divmod(n, 2)
+    if half <= pairs:  # neighbours change places, the others stay
         return np.concatenate([np.full(half, 2), np.full(n - 2 * half, 1)])
-    for equal in range(n * n // (4 * half), 0, -1):
-        sizes = _even_sizes(n, half, equal)
-        if (sizes // 2) @ (sizes - sizes // 2) >= half:
-            return sizes
-    return np.array([n])
 
+    def sum_of(cells: int, least: int) -> int:
+        """Halves of the moves if all cells but the least one are equal, nearly."""
+        size, larger = divmod(pairs - least, cells - 1) if cells > 1 else (0, 0)
+        rest = least * (least + odd) if least or not odd else size
+        return (cells - 1) * size**2 + larger * (2 * size + 1) + rest
 
-def _even_sizes(n: int, half: int, equal: int) -> Integers:
-    """So many blocks of 2m or 2m + 2, and what is left in a smaller one."""
-
-    def sum_of(m: int, larger: int) -> int:
-        rest = n - 2 * (equal * m + larger)
-        return equal * m * m + larger * (2 * m + 1) + (rest // 2) * ((rest + 1) // 2)
-
-    m = _last(n // (2 * (equal + 1)), n // (2 * equal), lambda m: sum_of(m, 0) <= half)
-    room = min(equal, n // 2 - equal * m)
-    larger = 1 + _last(-1, room - 1, lambda larger: sum_of(m, larger) < half)
-    rest = n - 2 * (equal * m + larger)
-    sizes = [2 * m + 2] * larger + [2 * m] * (equal - larger)
-    if rest == 1:  # nobody to change places with: it joins another block
+    # As few cells as keep the sum below; then the least one shrinks until it is reached.
+    cells = 1 + _last(0, pairs - 1, lambda fewer: sum_of(fewer, pairs // fewer) > half)
+    least = _last(0, pairs // cells, lambda least: sum_of(cells, least) >= half)
+    if cells == 1:
+        return np.array([n])
+    size, larger = divmod(pairs - least, cells - 1)
+    sizes = [2 * size + 2] * larger + [2 * size] * (cells - 1 - larger)
+    if least:
+        sizes.append(2 * least + odd)
+    elif odd:  # nobody to change places with: it joins another block
         sizes[-1] += 1
-    elif rest:
-        sizes.append(rest)
     return np.array(sizes)
 
 
@@ -274,19 +270,44 @@ def _last(low: int, high: int, holds: Callable[[int], bool]) -> int:
 def _lowered(order: Integers, starts: Integers, sizes: Integers, half: int) -> Integers:
     """The same order with its moves reduced to a sum of twice `half`, in as few blocks as it takes.
 
-    A block is sorted by insertion, as far as it takes: neighbours that change places take back two
-    steps or none, so every even sum on the way is met.
+    In each of them one value goes back towards its place, and nobody comes to stay; only where
+    there are too few blocks for that, one is sorted by insertion as far as it takes.
     """
-    excess = int(np.abs(order - np.arange(order.size)).sum()) - 2 * half
+    excess = int(np.abs(order - np.arange(order.size)).sum()) // 2 - half
+    for number in np.argsort(-sizes, kind="stable"):
+        steps = min(excess, int(sizes[number]) // 2 - 1)
+        if steps <= 0 and sizes[number] < 4:
+            break
+        if sizes[number] % 2 == 0 and steps > 0:
+            stretch = slice(int(starts[number]), int(starts[number] + sizes[number]))
+            order[stretch] = starts[number] + _back(order[stretch] - starts[number], steps)
+            excess -= steps
     for number in np.argsort(-sizes, kind="stable"):
         if excess <= 0:
             break
         stretch = slice(int(starts[number]), int(starts[number] + sizes[number]))
         block = order[stretch] - starts[number]
         sum_before = _moves(block)
-        order[stretch] = starts[number] + _inserted(block, max(sum_before - excess, 0))
-        excess -= sum_before - _moves(order[stretch] - starts[number])
+        order[stretch] = starts[number] + _inserted(block, max(sum_before - 2 * excess, 0))
+        excess -= (sum_before - _moves(order[stretch] - starts[number])) // 2
     return order
+
+
+def _back(block: Integers, steps: int) -> Integers:
+    """Two halves in each other's place, with the lowest value moved back past so many others.
+
+    Each of those it passes moves less by one too. None comes to its own place: the lowest stops
+    short of it, and the one that is pushed across the middle is not the value that belongs there.
+    """
+    middle = block.size // 2
+    lowest = middle + int(np.argmin(block[middle:]))
+    block[[middle, lowest]] = block[[lowest, middle]]
+    if block[middle - 1] == middle:
+        block[[0, middle - 1]] = block[[middle - 1, 0]]
+    passed = slice(middle - steps, middle)
+    return np.concatenate(
+        [block[: passed.start], [block[middle]], block[passed], block[middle + 1 :]]
+    )
 
 
 def _moves(block: Integers) -> int:

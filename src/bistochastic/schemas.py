@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bistochastic.account import Account
-from bistochastic.comparison import Verdicts
+from bistochastic.analyst.statement import Statement
 from bistochastic.manifest import Explanation, Manifest
 from bistochastic.plan.model import PlanModel
-from bistochastic.statement import Statement
+from bistochastic.referee.account import Account
+from bistochastic.referee.comparison import Verdicts
 from bistochastic.verify import Check
 
 __all__ = ["SCHEMAS", "schema", "text"]

@@ -7,18 +7,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bistochastic.appraisal import compared
 from bistochastic.errors import ReleaseError
-from bistochastic.evaluation import Evaluation, evaluate
 from bistochastic.manifest import Manifest
 from bistochastic.measures.figures import Figure
 from bistochastic.measures.utility import column_utility, pair_utility
 from bistochastic.plan.families import FAMILIES
 from bistochastic.plan.plan import Plan
+from bistochastic.referee.appraisal import compared
+from bistochastic.referee.evaluation import Evaluation, evaluate
 from bistochastic.report.material import Histogram, Material
 from bistochastic.report.page import html, put, refuse_taken
 from bistochastic.report.publication import publication
 from bistochastic.report.recovered import recovered
+from bistochastic.tables.opening import from_place
 from bistochastic.tables.profiles import (
     binned,
     categorical,
@@ -156,7 +157,7 @@ def opened(original: Any, manifest: Manifest) -> Source:
         return from_frame(original)
     file = manifest.plan.get("file", {})
     missing = tuple(file.get("missing", ("",)))
-    return from_file(Path(original), delimiter=file.get("delimiter", ","), missing=missing)
+    return from_place(original, delimiter=file.get("delimiter", ","), missing=missing)
 
 
 def _gaps(manifest: Manifest) -> tuple[str, ...]:

@@ -67,6 +67,7 @@ SCENARIOS = {
                  [[0.4, 0.3, 0.04], [0.1, 0.1, 0.06]], 1000, "file"),
     )
 }  # fmt: skip
+WEIGHTED = ("mixture(3, ε = 2) ", "mixture(2) × diffusion(5)")
 LIKELY = ("mixture(3, ε = 2)", "mixture(2) × untouched(4)")
 SMALL = {
     one.name: one
@@ -108,6 +109,27 @@ def shares(scenario, kind, times=RELEASES):
         total += found.estimate - truth.ravel()
         errors += found.variance
     return held / times, total / times, np.sqrt(errors / times / times)
+
+
+def weighted(scenario, kind, times=RELEASES):
+    """The same with weights of one and three, the more threes the later the cell."""
+    axes, truth, draw = scenario.axes, scenario.truth, np.random.default_rng(21)
+    heavy = np.linspace(0.1, 0.7, truth.size).reshape(truth.shape)
+    reported = np.stack(
+        [along(axes, truth * chance, lambda axis: axis.forward) for chance in (1 - heavy, heavy)]
+    ).ravel()
+    target = (truth * (1 + 2 * heavy)).ravel()
+    target /= target.sum()
+    held, cells = np.zeros(truth.size), np.arange(truth.size)
+    for counts in draw.multinomial(scenario.rows, reported / reported.sum(), size=times):
+        light, three = counts.reshape(2, -1)
+        sums = (light + three, light + 3.0 * three, light + 9.0 * three)
+        there = sums[0] > 0
+        tally = Tally(truth.shape, cells[there], *(part[there] for part in sums))
+        found = estimated(tally, axes, variance=scenario.variance)
+        low, high = intervals(found, kind=kind, variance=scenario.variance)
+        held += (low <= target) & (target <= high)
+    return held / times
 
 
 def likely(scenario, times=RELEASES):
@@ -176,6 +198,13 @@ def lines() -> Iterator[str]:
         score, normal = shares(one, "score")[0], shares(one, "normal")[0]
         yield (
             f"| {one.name.strip()} | {one.rows:,} | {score.min():.3f} … {score.max():.3f} "
+            f"| {normal.min():.3f} … {normal.max():.3f} |"
+        )
+    yield "\n| with weights, channel | rows | score interval | normal interval |\n|---|---|---|---|"
+    for name in WEIGHTED:
+        score, normal = (weighted(SCENARIOS[name], kind) for kind in ("score", "normal"))
+        yield (
+            f"| {name.strip()} | {SCENARIOS[name].rows:,} | {score.min():.3f} … {score.max():.3f} "
             f"| {normal.min():.3f} … {normal.max():.3f} |"
         )
     yield "\n| likelihood, channel | rows | interval |\n|---|---|---|"

@@ -35,6 +35,15 @@ def test_small_cells_need_the_score_interval(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", coverage.WEIGHTED)
+def test_weighted_intervals_cover_what_they_say(name):
+    """Where weights depend on the cell, intervals hold the shares that they make up for."""
+    held = coverage.weighted(coverage.SCENARIOS[name], "score")
+    assert NARROW[0] <= held.min()
+    assert held.max() <= NARROW[1]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", coverage.LIKELY)
 def test_intervals_around_the_likelihood_estimate_cover(name):
     """They are the same intervals, as far as shares are possible, and reach the estimate."""

@@ -194,6 +194,23 @@ def test_units_do_not_matter(seed, family, unit):
         np.testing.assert_allclose(other.se * scale[1:], one.se, rtol=1e-4)
 
 
+def test_where_the_first_steps_begin_does_not_matter(monkeypatch):
+    """From every so manieth record, or from all of them, the root is the same."""
+    from bistochastic.estimate import regression
+
+    rng = np.random.default_rng(18)
+    v, z = rng.integers(0, 2, 3000), rng.normal(size=3000)
+    y = (rng.random(3000) < expit(z - v)).astype(float)
+    data, design = randomised(v, z, y)
+    correction = Correction.of([bs.Mixture(2, truth=0.9)])
+    whole = fitted(data, design, correction, family="logistic")
+    for enough in (500, 4):  # of four records there is no fit
+        monkeypatch.setattr(regression, "ENOUGH", enough)
+        found = fitted(data, design, correction, family="logistic")
+        np.testing.assert_allclose(found.coefficients, whole.coefficients, atol=1e-9)
+        np.testing.assert_allclose(found.covariance, whole.covariance, atol=1e-9)
+
+
 def test_chunks_do_not_matter(monkeypatch):
     """Whatever is looked at at once, the fit is the same."""
     rng = np.random.default_rng(13)

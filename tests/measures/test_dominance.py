@@ -61,6 +61,9 @@ def test_special_pairs_agree_with_sixty_digits(name, side):
     told = agrees(a, b, side)
     turned = dominance(b, a, in_=side)
     assert turned.verdict == told.turned.verdict
+    assert [stretch.sign for stretch in turned.stretches] == [
+        stretch.sign for stretch in told.turned.stretches
+    ]
     assert turned.crossings == pytest.approx(told.crossings, rel=1e-9, abs=1e-9)
 
 

@@ -190,6 +190,7 @@ def test_power_means_rise_with_their_order(file, by):
         assert (np.diff(protection) >= -1e-12 * protection[1:]).all()
         assert protection[0] == max(column.distances.values[0], ZERO)
         assert column.protection(1, rescaled=True) <= 1
+        assert column.moved_protection() == pytest.approx(column.moved * column.protection(1))
     loss = information_loss(*told, THETAS)
     assert (np.diff(loss) >= -1e-12 * loss[1:]).all()
     assert information_loss(*told, np.inf, rescaled=True) <= 1

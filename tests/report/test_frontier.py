@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from bistochastic.cli import main
-from bistochastic.planes import plane
+from bistochastic.frontier.planes import plane
 from bistochastic.report.frontier import frontier, page
 from bistochastic.report.page import html
 from bistochastic.tradeoff.function import tradeoff

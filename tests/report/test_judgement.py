@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bistochastic.cli import main
-from bistochastic.evaluation import evaluate
+from bistochastic.referee.evaluation import evaluate
 from bistochastic.report.drawing.numbers import decimal, share
 from bistochastic.report.judgement import ALPHAS, judged, page
 from bistochastic.report.page import html

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bistochastic.contingency import estimate
+from bistochastic.analyst.contingency import estimate
 from bistochastic.errors import DomainError, TableError
 from bistochastic.tables.base import Domain
 from bistochastic.tables.counting import Count
@@ -82,3 +82,16 @@ def test_what_needs_the_rows_themselves_says_so(there):
         source.frame.collect()
     with pytest.raises(TableError, match=r"stay with Spark\. Bring them"), understood("the frame"):
         source.frame.select(pl.len()).collect(engine="streaming")
+
+
+def test_frequencies_of_a_frame_are_the_same(there, release):
+    """k, t and priors of the rows that Spark has, without one of them coming here."""
+    import bistochastic as bs
+
+    near, far = (
+        bs.frequencies(frame, without_ranks(), ["sex", "age", "smoker"])
+        for frame in (release.data, there)
+    )
+    assert far.anonymity(["sex", "age"]).k == near.anonymity(["sex", "age"]).k
+    assert far.closeness("smoker").t == near.closeness("smoker").t
+    assert (far.prior() == near.prior()).all()

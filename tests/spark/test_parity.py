@@ -1,14 +1,19 @@
 """Parity: one plan and one key give the same bytes in the hands of Spark as on one machine."""
 
+import pickle
 from itertools import pairwise
 
 import polars as pl
 import pytest
+from pyspark import cloudpickle
 
+from bistochastic.errors import SecretError
 from bistochastic.keystream import Key
 from bistochastic.plan.plan import Plan
 from bistochastic.run import protect
+from bistochastic.tables.spark.parcel import wrapped
 from bistochastic.tables.spark.readers import Addressed, InOrder
+from bistochastic.tables.spark.work import Masking
 from bistochastic.verify import verify
 from tests.surveys import KEY, plan, survey
 
@@ -142,6 +147,30 @@ def test_a_frame_of_several_files_follows_them_by_name(spark, tmp_path):
         whole[start:stop].write_parquet(tmp_path / f"{place}.parquet")
     release = protect(spark.read.parquet(str(tmp_path)), without_ranks(), KEY)
     assert same(local(whole, without_ranks()).data, release.data)
+
+
+@pytest.mark.slow
+def test_a_file_that_is_read_twice_has_two_numbers_for_each_row(spark, tmp_path):
+    """Or both copies of a record would have the very same words."""
+    path = str(written(tmp_path, "parquet"))
+    release = protect(spark.read.parquet(path, path), without_ranks(), KEY)
+    assert type(release._table.reading.reader) is InOrder
+    assert release.manifest.rows == 2 * ROWS
+    ages = pl.from_arrow(release.data.select("age").toArrow())["age"]
+    assert not ages[:ROWS].equals(ages[ROWS:])
+
+
+def test_the_key_stays_here(spark):
+    """Workers get what was derived for their columns, and no plan of Spark shows that."""
+    key = Key.new()
+    there = spark.createDataFrame(survey(50).with_columns(pl.col("region").cast(str)).to_arrow())
+    table = protect(there, without_ranks(), key)._table
+    parcel = wrapped(Masking(table.reading.reader, table.bound, None, None))
+    assert len(parcel) > 1000
+    assert key.secret() not in parcel
+    assert list(pickle.loads(parcel).steps.coders) == list(table.bound.coders)
+    with pytest.raises(SecretError, match="not pickled"):
+        cloudpickle.dumps(table.bound)
 
 
 def test_a_frame_without_a_file_is_numbered_partition_by_partition(spark, tmp_path):

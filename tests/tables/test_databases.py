@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from bistochastic.analyst.contingency import estimate
 from bistochastic.errors import ReleaseError, TableError
 from bistochastic.inspection import inspect
 from bistochastic.manifest import Manifest
 from bistochastic.plan.plan import Plan
+from bistochastic.referee.evaluation import evaluate
 from bistochastic.run import opened, protect
 from bistochastic.tables import databases
 from bistochastic.tables.connections import Database
@@ -136,6 +138,11 @@ def test_a_database_and_a_file_give_the_same_release(postgresql, tmp_path):
     )
     source = opened(postgresql.at("SELECT * FROM people WHERE (id > 50) ORDER BY id"), asked)
     assert source.frame.collect()["id"].min() == 51
+    release.write(postgresql.at("people_out"))
+    counted = estimate(postgresql.at("people_out"), columns=["smoker"])
+    assert counted.equals(estimate(folders[0], columns=["smoker"]))
+    judged = evaluate(postgresql.at("people"), tmp_path / "people.parquet")
+    assert judged.protection("income", 1.0) == evaluate(frame, frame).protection("income", 1.0)
     told = inspect(postgresql.at("people"))
     assert "[columns.smoker]" in told
     assert 'release = "people"' in told

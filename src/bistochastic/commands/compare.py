@@ -35,7 +35,7 @@ def compare(
 
     Example: bistochastic compare people.csv swapped.csv noisy.csv averaged.csv
     """
-    from bistochastic.comparison import compare as ordered
+    from bistochastic.referee.comparison import compare as ordered
 
     plan = None
     if plan_path is not None:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import HERE
+from bistochastic.commands.shared import TABLE
 
 __all__ = ["estimate"]
 
 
 @click.command()
-@click.argument("folder", type=HERE)
+@click.argument("folder", type=TABLE)
 @click.option("--by", required=True, multiple=True, help="The columns whose cells are wanted.")
 @click.option(
     "--variance", type=click.Choice(["sample", "file"]), default="sample", show_default=True,
@@ -28,21 +28,23 @@ __all__ = ["estimate"]
 @click.option("--weight", help="A column of survey weights.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def estimate(
-    folder: Path, by: tuple[str, ...], variance: str, method: str, interval: str, level: float,
-    weight: str | None, as_json: bool,
+    folder: str | Path, by: tuple[str, ...], variance: str, method: str, interval: str,
+    level: float, weight: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Estimate the shares of a table from a release.
 
     Its cells are the combinations of columns, whether they were protected independently, together
-    or not at all. Nothing but the folder of the release is needed.
+    or not at all. Nothing but the folder of the release is needed, or the address of its table in a
+    database.
 
     Example: bistochastic estimate release --by sex,region
     """
-    from bistochastic.contingency import contingency
+    from bistochastic.analyst.contingency import contingency
+    from bistochastic.analyst.reported import manifest_beside
+    from bistochastic.analyst.statement import lines, sentences, stated
     from bistochastic.manifest import Manifest
-    from bistochastic.statement import lines, sentences, stated
 
-    manifest = Manifest.read(folder)
+    manifest = Manifest.read(folder) if isinstance(folder, Path) else manifest_beside(folder)
     table = contingency(
         folder, manifest, named(by, {column.name for column in manifest.columns}),
         variance=variance, method=method, interval=interval, level=level, weight=weight,  # type: ignore[arg-type]  # click lets no other word through

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import HERE, THERE, read_plan
+from bistochastic.commands.shared import HERE, TABLE, THERE, called, read_plan
 
 __all__ = ["evaluate", "listed"]
 
@@ -15,8 +15,8 @@ def listed(names: str | None) -> list[str] | None:
 
 
 @click.command()
-@click.argument("original", type=HERE)
-@click.argument("masked", type=HERE)
+@click.argument("original", type=TABLE)
+@click.argument("masked", type=TABLE)
 @click.option("--plan", "plan_path", type=HERE, help="What is known of the columns.")
 @click.option("--id", "who", metavar="COLUMN", help="Link records by this column.")
 @click.option("--keys", metavar="COLUMNS", help="What others may know, with commas between.")
@@ -26,8 +26,8 @@ def listed(names: str | None) -> list[str] | None:
 @click.option("--html", type=THERE, help="Write a page with drawings to this file.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def evaluate(
-    original: Path,
-    masked: Path,
+    original: str | Path,
+    masked: str | Path,
     plan_path: Path | None,
     who: str | None,
     keys: str | None,
@@ -45,7 +45,7 @@ def evaluate(
 
     Example: bistochastic evaluate people.csv masked.csv --keys region,sex --confidential illness
     """
-    from bistochastic.evaluation import evaluate as judged
+    from bistochastic.referee.evaluation import evaluate as judged
 
     if html is not None:
         from bistochastic.report.page import refuse_taken
@@ -71,7 +71,7 @@ def evaluate(
         from bistochastic.report.page import html as written
         from bistochastic.report.page import put
 
-        put(written(page(found, masked.name)), html)
+        put(written(page(found, called(masked))), html)
         click.echo(f"Wrote {html}: keep it as the original.", err=True)
     if as_json:
         click.echo(found.json(), nl=False)

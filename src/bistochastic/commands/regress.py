@@ -39,8 +39,8 @@ def regress(
 
     Example: bistochastic regress release "illness ~ smoker + age" --family logistic
     """
+    from bistochastic.analyst.regressions import regress as fitted
     from bistochastic.manifest import Manifest
-    from bistochastic.regressions import regress as fitted
     from bistochastic.report.analyses import shown
 
     frame = fitted(

@@ -7,7 +7,17 @@ from typing import Any, NoReturn
 
 import click
 
-__all__ = ["HERE", "TABLE", "THERE", "progress", "read_plan", "refuse", "spooled", "the_key"]
+__all__ = [
+    "HERE",
+    "TABLE",
+    "THERE",
+    "called",
+    "progress",
+    "read_plan",
+    "refuse",
+    "spooled",
+    "the_key",
+]
 
 
 HERE = click.Path(path_type=Path)
@@ -18,6 +28,15 @@ def TABLE(value: str) -> str | Path:  # a type of parameters, as its neighbours 
     """The path of a file, or the address of a table in a database, which is no path."""
     address = value.lower().startswith(("postgresql://", "postgres://", "sqlite://"))
     return value if address else Path(value)
+
+
+def called(place: str | Path) -> str:
+    """The name of a file, or of a table in a database."""
+    if isinstance(place, Path):
+        return place.name
+    from bistochastic.tables.connections import Database
+
+    return Database.of(place).name
 
 
 def refuse(message: str, code: int) -> NoReturn:

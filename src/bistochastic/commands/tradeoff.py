@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from bistochastic.commands.shared import HERE, THERE, read_plan, spooled
+from bistochastic.commands.shared import HERE, TABLE, THERE, read_plan, spooled
 
 __all__ = ["tradeoff"]
 
 
 @click.command()
-@click.argument("data", type=HERE)
+@click.argument("data", type=TABLE)
 @click.option(
     "--key-column", "keys", multiple=True, required=True, help="What others may know; repeatable."
 )
@@ -34,7 +34,7 @@ __all__ = ["tradeoff"]
 @click.option("--html", type=THERE, help="Write a page with the drawing to this file.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def tradeoff(
-    data: Path,
+    data: str | Path,
     keys: tuple[str, ...],
     confidential: tuple[str, ...],
     plan_path: Path | None,
@@ -55,8 +55,8 @@ def tradeoff(
 
     Example: bistochastic tradeoff people.csv --key-column region --confidential ill
     """
+    from bistochastic.frontier.planes import plane
     from bistochastic.plan.plan import Plan
-    from bistochastic.planes import plane
 
     if html is not None:
         from bistochastic.report.page import refuse_taken

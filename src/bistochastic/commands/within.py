@@ -40,9 +40,9 @@ def within(
 
     Example: bistochastic within release --column income --by sex,region
     """
+    from bistochastic.analyst.summaries import within as told
     from bistochastic.manifest import Manifest
     from bistochastic.report.analyses import shown
-    from bistochastic.summaries import within as told
 
     manifest = Manifest.read(folder)
     cells = named(by, {known.name for known in manifest.columns})

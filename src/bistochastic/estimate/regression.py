@@ -9,7 +9,7 @@ normal equations with corrected moments.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
@@ -26,6 +26,7 @@ Array = NDArray[Any]
 Family = Literal["linear", "logistic"]
 
 CHUNK = 1 << 16  # records that are looked at at once
+ENOUGH = 100_000  # records from which the first steps are told
 STEPS = 100  # of Newton's method
 HALVINGS = 30
 CLOSE = 1e-10  # the step, relative to the coefficients, at which it has arrived
@@ -112,9 +113,14 @@ class Data:
         """The same with records that are alike in these columns told once, with their number."""
         lines = np.stack([self.reports, *columns], axis=1)
         _, rows, times = np.unique(lines, axis=0, return_index=True, return_counts=True)
+        return replace(self.taken(rows), times=times.astype(np.float64))
+
+    def taken(self, rows: NDArray[np.integer]) -> "Data":
+        """Some of the records."""
         predictors = tuple(one.taken(rows) for one in self.predictors)
-        many = times.astype(np.float64)
-        return Data(self.reports[rows], predictors, self.response.taken(rows), None, many)
+        weights = None if self.weights is None else self.weights[rows]
+        times = None if self.times is None else self.times[rows]
+        return Data(self.reports[rows], predictors, self.response.taken(rows), weights, times)
 
     def chunks(self) -> Iterator["Chunk"]:
         """The records, some at a time."""
@@ -194,7 +200,7 @@ def fitted(
     found, steps = _solved(first.information, first.score), 1
     information = first.information  # of a linear model the same everywhere
     if family == "logistic":  # where that was a first step, from a curve at its middle
-        found, information, steps = _climbed(data, spread, found)
+        found, information, steps = _climbed(data, spread, _near(data, spread, found))
     if variance == "file" and not any(axis.noisy for axis in correction.axes):
         return Fit(found, np.zeros((p, p)), 0, steps)  # nothing was hidden, so nothing is open
     middle = _middle(data, spread, found, family, variance)
@@ -243,12 +249,12 @@ def _survey(data: Data, spread: Spread, beta: Array, family: Family) -> _Survey:
         for there, share, predictors, eta, response in _terms(part, spread, beta):
             weight = part.weights * share
             heavy = weight
+            mean = eta
             if family == "logistic":
-                height += float(weight @ (response * eta - np.logaddexp(0, eta)))
-                mean = expit(eta)
+                far = np.exp(-np.abs(eta))
+                mean = np.where(eta < 0, far, 1.0) / (1 + far)
+                height += float(weight @ (response * eta - np.maximum(eta, 0) - np.log1p(far)))
                 heavy = weight * mean * (1 - mean)
-            else:
-                mean = eta
             score[there] += (weight * (response - mean)) @ predictors
             information[np.ix_(there, there)] += predictors.T @ (predictors * heavy[:, None])
     return _Survey(height, score, information)
@@ -267,6 +273,17 @@ def _middle(data: Data, spread: Spread, beta: Array, family: Family, variance: V
                 total[np.ix_(there, there)] -= predictors.T @ (predictors * heavy[:, None])
         total += scores.T @ (scores * part.squares[:, None])
     return total
+
+
+def _near(data: Data, spread: Spread, beta: Array) -> Array:
+    """A place near the root, from every so manieth record where there are many."""
+    stride = data.reports.size // ENOUGH
+    if stride < 2:
+        return beta
+    try:
+        return _climbed(data.taken(np.arange(0, data.reports.size, stride)), spread, beta)[0]
+    except (MatrixError, SingularMatrixError):
+        return beta
 
 
 def _climbed(data: Data, spread: Spread, beta: Array) -> tuple[Array, Array, int]:

@@ -52,10 +52,15 @@ class Classes:
             size *= more
         return cls(*numbered(folded, size))
 
+    @classmethod
+    def counted(cls, sizes: Integers) -> Self:
+        """Classes of which nothing but their sizes is known here: their records are elsewhere."""
+        return cls(np.zeros(0, dtype=np.int64), sizes)
+
     @property
     def records(self) -> int:
         """How many records there are."""
-        return int(self.of_record.size)
+        return int(self.sizes.sum())
 
     @property
     def count(self) -> int:
@@ -100,6 +105,22 @@ class Table:
         starts = np.searchsorted(owner, np.arange(classes.count))
         totals = np.bincount(codes, minlength=width)
         return cls(classes, starts, held - owner * width, counts, totals)
+
+    @classmethod
+    def counted(
+        cls, classes: Classes, owner: Integers, values: Integers, counts: Integers, size: int
+    ) -> Self:
+        """Pairs that were counted elsewhere: the class and the value of each, and how often."""
+        if not counts.size:
+            raise MeasureError("There is no record, so there is nothing to measure.")
+        folded = owner * size + values
+        held, where = np.unique(folded, return_inverse=True)
+        summed = np.zeros(held.size, dtype=np.int64)
+        np.add.at(summed, where.reshape(-1), counts)
+        starts = np.searchsorted(held // size, np.arange(classes.count))
+        totals = np.zeros(size, dtype=np.int64)
+        np.add.at(totals, held % size, summed)
+        return cls(classes, starts, held % size, summed, totals)
 
     @property
     def owners(self) -> Integers:

@@ -10,7 +10,7 @@ many as it were, the least diverse class holds.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,14 @@ class Anonymity:
     k: int
     mean: float
     uniques: int
+
+    @classmethod
+    def of(cls, classes: Classes) -> Self:
+        """How large some classes are."""
+        sizes = classes.sizes
+        if not sizes.size:
+            raise MeasureError("There is no record, so there are no classes.")
+        return cls(classes, int(sizes.min()), float(sizes.mean()), int((sizes == 1).sum()))
 
     @property
     def records(self) -> int:
@@ -68,11 +76,7 @@ def anonymity(keys: Sequence[ArrayLike]) -> Anonymity:
     >>> anonymity([[0, 0, 1], [7, 7, 7]])
     <Anonymity k = 1: 3 records in 2 classes, 1 alone>
     """
-    classes = Classes.of(keys)
-    sizes = classes.sizes
-    if not sizes.size:
-        raise MeasureError("There is no record, so there are no classes.")
-    return Anonymity(classes, int(sizes.min()), float(sizes.mean()), int((sizes == 1).sum()))
+    return Anonymity.of(Classes.of(keys))
 
 
 @final

@@ -8,7 +8,7 @@ a well masked file it finds somebody nearer for almost everybody.
 """
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 from typing import Any
 
@@ -156,19 +156,19 @@ class _Search:
 
         room = self._room(rows, unlike)
         bound = float(room.max()) * (1 + TIE) + np.finfo(float).tiny
-        apart = 4 * bound + 1  # so that no ball reaches into another block
-        tree = cKDTree(np.column_stack([self.others, theirs * apart]), balanced_tree=False)
-        points = np.column_stack([self.points[rows], ours * apart])
+        others, points = self.others, self.points[rows]
+        if self.before.shape[1]:
+            apart = 4 * bound + 1  # so that no ball reaches into another block
+            others = np.column_stack([others, theirs * apart])
+            points = np.column_stack([points, ours * apart])
+        tree = cKDTree(others, balanced_tree=False)
         look = {"p": self.power, "distance_upper_bound": bound, "workers": self.workers}
         rough = tree.query(points, eps=ROUGH, **look)[0]
         left = self._decided(rows, rough, unlike)
         if not left.size:
             return
-        two = tree.query(points[left], k=[1, 2], **look)[0]
-        still = self._decided(rows[left], two[:, 0], unlike)
-        left, two = left[still], two[still]
-        close = joined(two, unlike, self.power) <= self.own[rows[left], None] * (1 + TIE)
-        left = left[close[:, 0]]
+        near = tree.query(points[left], **look)[0]
+        left = left[self._decided(rows[left], near, unlike)]
         for start in range(0, left.size, BALL):
             part = left[start : start + BALL]
             within = tree.query_ball_point(
@@ -177,7 +177,7 @@ class _Search:
             lengths = np.fromiter(map(len, within), np.int64, part.size)
             if not lengths.any():
                 continue
-            others = np.concatenate([np.asarray(one, dtype=np.int64) for one in within])
+            others = np.fromiter(chain.from_iterable(within), np.int64, int(lengths.sum()))
             who = np.repeat(np.arange(part.size), lengths)
             many = np.bincount(who, self.sizes[others], minlength=part.size)
             self.equal[rows[part]] += np.where(self._counts(rows[part], unlike), many, 0)

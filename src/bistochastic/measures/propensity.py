@@ -29,7 +29,8 @@ SETTLED = 1e-9  # of what the model has gained in deviance, to be gained by one 
 LEAST = 1e-6  # a gain in deviance that is none
 PARTED = 30.0  # a score beyond which the files are told apart for certain
 DEPENDENT = 1e-9  # of what is left of a column by those before it, relative to the column
-ROWS = 1 << 14  # of the design, which is never there as a whole
+ALONE = 200_000  # products of numbers that a single thread does at a time
+ROWS = 1 << 12  # of the design, which is never there as a whole
 
 
 @final
@@ -98,7 +99,7 @@ class _Design:
             self.codes.append((place.astype(np.uint8)[codes], int(held.sum())))
         self.width = 1 + len(self.numbers) + sum(size - 1 for _, size in self.codes)
         self.kept = list(range(self.width))
-        self.kept = _independent(sum(part.T @ part for _, part in self.parts()))
+        self.kept = _independent(sum(_gram(part) for _, part in self.parts()))
 
     def _numeric(self, column: Compared) -> None:
         values = np.concatenate([column.before, column.after])
@@ -109,10 +110,15 @@ class _Design:
             self.numbers.append(np.where(there, 0.0, 1.0))
 
     def parts(self) -> Iterator[tuple[int, Floats]]:
-        """Where a portion of rows begins, and the independent columns of it."""
+        """Where a portion of rows begins, and the independent columns of it, one in a line.
+
+        All portions are put into the same place: memory that is asked for anew costs more than
+        what is computed in it.
+        """
+        space = np.empty((self.width, ROWS))
         for start in range(0, self.rows, ROWS):
             stop = min(start + ROWS, self.rows)
-            part = np.zeros((self.width, stop - start))
+            part = space[:, : stop - start]
             part[0] = 1.0
             for place, line in enumerate(self.numbers, start=1):
                 part[place] = line[start:stop]
@@ -120,10 +126,9 @@ class _Design:
             for codes, size in self.codes:
                 held = codes[start:stop]
                 for code in range(1, size):
-                    part[first + code - 1] = held == code
+                    np.equal(held, code, out=part[first + code - 1], casting="unsafe")
                 first += size - 1
-            whole = len(self.kept) == self.width
-            yield start, (part if whole else part[self.kept]).T
+            yield start, part if len(self.kept) == self.width else part[self.kept]
 
     def look(self, weights: Floats) -> _Pass:
         """One pass over all rows at these weights."""
@@ -131,16 +136,31 @@ class _Design:
         slope, curve = np.zeros(k), np.zeros((k, k))
         deviance = spread = largest = 0.0
         for start, part in self.parts():
-            score = part @ weights
+            score = np.einsum("k,kr->r", weights, part)
             truth = (np.arange(start, start + score.size) >= self.original).astype(np.float64)
             fitted = 1 / (1 + np.exp(-np.clip(score, -700, 700)))
             deviance += 2 * float((np.logaddexp(0, score) - truth * score).sum())
             spread += float(np.square(fitted - share).sum())
             largest = max(largest, float(np.abs(score).max()))
-            slope += part.T @ (truth - fitted)
-            weighted = part * np.sqrt(fitted * (1 - fitted))[:, None]
-            curve += weighted.T @ weighted
+            slope += np.einsum("kr,r->k", part, truth - fitted)
+            part *= np.sqrt(fitted * (1 - fitted))
+            curve += _gram(part)
         return _Pass(deviance, slope, curve, spread, largest)
+
+
+def _gram(part: Floats) -> Floats:
+    """The products of all lines with each other, in blocks for which one thread is enough.
+
+    Products of large arrays wake threads that wait for each other by spinning, which on a machine
+    with other work takes many times as long as the products themselves.
+    """
+    k, rows = part.shape
+    step = max(ALONE // (k * k), 8)
+    cut = rows - rows % step
+    blocks = part[:, :cut].reshape(k, -1, step).transpose(1, 0, 2)
+    whole = np.matmul(blocks, blocks.transpose(0, 2, 1)).sum(axis=0)
+    rest = part[:, cut:]
+    return np.asarray(whole + rest @ rest.T)
 
 
 def _independent(gram: Any) -> list[int]:

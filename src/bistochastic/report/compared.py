@@ -10,7 +10,7 @@ from rich.text import Text
 from bistochastic.report.terminal import gauge, hanging, number, percent, plain_table
 
 if TYPE_CHECKING:
-    from bistochastic.comparison import Crossing, Standing, Verdicts
+    from bistochastic.referee.comparison import Crossing, Standing, Verdicts
 
 __all__ = ["compared", "graph"]
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from bistochastic.report.terminal import gauge, hanging, number, percent, plain_table
 
 if TYPE_CHECKING:
-    from bistochastic.account import Account, Line
+    from bistochastic.referee.account import Account, Line
 
 __all__ = ["evaluated"]
 

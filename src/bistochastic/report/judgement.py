@@ -19,8 +19,8 @@ from bistochastic.report.page import Page, Part
 from bistochastic.report.words import listed, plural
 
 if TYPE_CHECKING:
-    from bistochastic.evaluation import Evaluation
     from bistochastic.manifest import Manifest
+    from bistochastic.referee.evaluation import Evaluation
 
 __all__ = ["judged", "page"]
 

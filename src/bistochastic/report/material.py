@@ -11,7 +11,7 @@ from bistochastic.manifest import Manifest
 from bistochastic.measures.figures import Figure
 
 if TYPE_CHECKING:
-    from bistochastic.evaluation import Evaluation
+    from bistochastic.referee.evaluation import Evaluation
 
 __all__ = ["Counted", "Histogram", "Material", "Recovered"]
 

@@ -19,7 +19,7 @@ from bistochastic.tables.connections import Database, connected, identifier, quo
 from bistochastic.tables.postgresql import ENUMS, PRIMARY, as_table
 from bistochastic.tables.sources import Source, understood
 
-__all__ = ["from_database", "published", "refuse_present"]
+__all__ = ["beside", "from_database", "published", "refuse_present"]
 
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL)
 INNER = re.compile(r"\([^()]*\)")
@@ -160,6 +160,17 @@ def published(said: str, frame: pl.LazyFrame, manifest: str) -> int:
             cursor.adbc_ingest(f"{table}_manifest", _beside(manifest), mode="create", **where)
         connection.commit()
     return int(rows)
+
+
+def beside(said: str) -> str:
+    """The text of the manifest beside a table."""
+    database = Database.of(said)
+    schema, table = database.parts
+    name = ".".join(identifier(part) for part in (schema, f"{table}_manifest") if part)
+    with connected(database, TableError) as connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT manifest FROM {name}")
+        rows = cursor.fetchall()
+    return str(rows[0][0]) if rows else ""
 
 
 def _beside(manifest: str) -> Any:

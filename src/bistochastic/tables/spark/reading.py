@@ -174,8 +174,8 @@ def _indexed(frame: Any, source: Source) -> tuple[Any, str, int, int] | None:
     except Exception:  # of whichever kind: this frame has none
         return None
     told = found.groupBy("file").agg(F.count("*"), F.max("index"), F.count("index")).collect()
-    if any(files[3] != files[1] for files in told):
-        return None
+    if any(counted != rows or rows > last + 1 for _, rows, last, counted in told):
+        return None  # without a number, or a file that is read twice
     before, address = 0, F.lit(None).cast("long")
     for name, _, last, _ in sorted(told):
         address = F.when(file == F.lit(name), F.lit(before)).otherwise(address)

@@ -10,7 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bistochastic.cells import Answer, indicator, labelled, placed
+from bistochastic.analyst.cells import Answer, indicator, labelled, placed
+from bistochastic.analyst.reported import Reported
+from bistochastic.analyst.sides import Side
 from bistochastic.errors import TableError, TooLargeError
 from bistochastic.estimate.boundary import EMPTY, on_the_face
 from bistochastic.estimate.comparison import (
@@ -36,8 +38,6 @@ from bistochastic.estimate.likelihood import Fitted, fitted
 from bistochastic.estimate.shares import Shares, Variance, estimated
 from bistochastic.estimate.tally import Tally
 from bistochastic.manifest import Manifest
-from bistochastic.reported import Reported
-from bistochastic.sides import Side
 from bistochastic.tables.kinds import in_kind_of
 
 __all__ = ["Contingency", "Method", "contingency", "estimate"]

@@ -19,7 +19,7 @@ from bistochastic.measures.permuted import PermutedColumn, permuted_privacy
 from bistochastic.measures.propensity import Propensity, propensity
 from bistochastic.measures.utility import Compared, column_utility, pair_utility
 from bistochastic.measures.windows import Criterion
-from bistochastic.pairing import Pair
+from bistochastic.referee.pairing import Pair
 
 __all__ = [
     "attributes",

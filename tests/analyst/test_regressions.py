@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bistochastic as bs
+from bistochastic.analyst.formula import Formula
 from bistochastic.cli import main
-from bistochastic.formula import Formula
 from bistochastic.population import PLAN, people
 from docs import pictures
 from tests.pages import ROOT
@@ -60,14 +60,29 @@ def test_a_randomised_response_and_predictor(release):
     assert (found["low"] < found["estimate"]).all()
 
 
-def test_missing_answers_are_left_out_though_nobody_knows_whose(release):
-    """As those who analyse the original leave them out, who gave no answer."""
-    found = bs.regress(release, None, "illness ~ smoker", variance="file")
-    there = PEOPLE.drop_nulls("illness")
-    true = least_squares(
-        there, (there["illness"] == "yes").to_numpy(), [(there["smoker"] == "yes").to_numpy()]
-    )
-    assert (np.abs(found["estimate"] - true) < 5 * found["se"]).all()
+def test_missing_answers_are_left_out_though_nobody_knows_whose():
+    """As those who analyse the original leave them out, in predictors and in the response."""
+    rng = np.random.default_rng(6)
+    n = 20_000
+    user = rng.choice(["no", "yes", None], n, p=[0.4, 0.3, 0.3])
+    ill = np.where(rng.random(n) < 0.3, None, rng.choice(["no", "yes"], n))
+    lost = rng.normal(size=n) + 3 * (user == "yes") + 9 * np.equal(user, None)
+    table = pl.DataFrame({"user": user, "ill": ill, "lost": lost}, schema_overrides={
+        "user": pl.String, "ill": pl.String})  # fmt: skip
+    asked = dict(role="confidential", kind="nominal", domain=["no", "yes"], matrix="mixture")
+    columns = {
+        "user": asked | dict(truth=0.8),
+        "ill": asked | dict(truth=0.9, missing="keep"),
+        "lost": dict(role="plain"),
+    }
+    release = bs.protect(table, bs.Plan(release="x", columns=columns), KEY)
+    for response, there in (("lost", ["user"]), ("ill", ["user", "ill"])):
+        found = bs.regress(release, None, f"{response} ~ user", variance="file")
+        kept = table.drop_nulls(there)
+        told = kept["lost"] if response == "lost" else (kept["ill"] == "yes").to_numpy()
+        true = least_squares(kept, told, [(kept["user"] == "yes").to_numpy()])
+        assert (np.abs(found["estimate"].to_numpy() - true) < 5 * found["se"].to_numpy()).all()
+        assert (found["se"] < 0.1).all()
 
 
 def test_nothing_randomised_is_least_squares(open_release):

@@ -1,22 +1,26 @@
 """Columns as a trade-off sees them: a code for each row, and what it costs to report another."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import TableError
+from bistochastic.matrices.checks import as_numbers as as_array
+from bistochastic.matrices.tree import read_tree
+from bistochastic.plan.plan import Plan
+from bistochastic.plan.treatments import domain_of
 from bistochastic.tables.base import Domain
 from bistochastic.tables.labels import coder
 from bistochastic.tables.local import as_numbers
 from bistochastic.tables.sources import Source
-from bistochastic.tradeoff.distortions import hamming, squared
+from bistochastic.tradeoff.distortions import hamming, squared, taxonomic
 from bistochastic.tradeoff.problem import Floats
 
-__all__ = ["Attribute", "Measure", "attribute", "declared", "numeric", "together"]
+__all__ = ["Attribute", "Measure", "coded", "together"]
 
 Measure = Literal["hamming", "squared"]
 
@@ -36,6 +40,8 @@ class Attribute:
         costs: d(x, x̂), squared distances in units of the variance, or 1 for any other label.
         edges: Where cells of numbers begin, if there are cells.
         unit: The variance of the numbers, in whose unit squares are told.
+        squares: Whether its distances are squares of those numbers.
+        labels: What the codes stand for, if not numbers.
     """
 
     name: str
@@ -44,6 +50,34 @@ class Attribute:
     costs: Floats
     edges: Floats | None = None
     unit: float = 1.0
+    squares: bool = False
+    labels: tuple[Any, ...] = ()
+
+    def measured(self, distances: ArrayLike | Mapping[Hashable, Hashable]) -> "Attribute":
+        """The column with distances of its own: a matrix, or a taxonomy child → parent."""
+        if isinstance(distances, Mapping):
+            costs = self._up(distances)
+        else:
+            costs = as_array(distances, f"The distances of column {self.name!r}")
+        if costs.shape != (self.size, self.size):
+            raise TableError(
+                f"Column {self.name!r} has {self.size} codes, missing among them where it occurs; "
+                f"its distances have the shape {costs.shape}."
+            )
+        return replace(self, costs=costs, squares=False)
+
+    def _up(self, parents: Mapping[Hashable, Hashable]) -> Floats:
+        """Distances in a taxonomy, in the order of the labels."""
+        leaves = read_tree(parents).leaves
+        places = {leaf: place for place, leaf in enumerate(leaves)}
+        strange = sum(label not in places for label in self.labels)
+        if strange or not self.labels:
+            raise TableError(
+                f"{strange or self.size} labels of column {self.name!r} are no leaves of its "
+                f"taxonomy."
+            )
+        order = [places[label] for label in self.labels]
+        return taxonomic(parents)[np.ix_(order, order)]
 
     def again(self, numbers: Floats) -> NDArray[np.int64]:
         """The codes of other numbers of this column, in the same cells."""
@@ -68,7 +102,9 @@ def attribute(series: pl.Series, source: Source, bins: int, measure: Measure | N
     codes = series.replace_strict(known, places[: known.len()], default=None, return_dtype=pl.Int64)
     filled = codes.fill_null(known.len()).to_numpy()
     size = known.len() + nulls
-    return Attribute(series.name, filled, size, _steps(size, measure, ordinal=False))
+    costs = _steps(size, measure, ordinal=False)
+    told = (*known.to_list(), *[None] * nulls)
+    return Attribute(series.name, filled, size, costs, labels=told)
 
 
 def declared(
@@ -82,7 +118,22 @@ def declared(
     known = codes.astype(np.int64)
     if gone is not None:
         known[gone] = ABSENT
-    return Attribute(series.name, known, domain.size, _steps(domain.size, measure, ordinal=ordinal))
+    costs = _steps(domain.size, measure, ordinal=ordinal)
+    return Attribute(series.name, known, domain.size, costs, labels=domain.everything)
+
+
+def coded(
+    series: pl.Series, source: Source, plan: Plan | None, bins: int, measure: Measure | None
+) -> Attribute:
+    """A column as a plan declares it, or as it is found."""
+    said = None if plan is None else plan.columns.get(series.name)
+    if said is not None and said.categorical and said.labels:
+        ordinal = said.kind == "ordinal"
+        return declared(series, source, domain_of(said), ordinal=ordinal, measure=measure)
+    if said is not None and said.kind == "numeric":
+        values, there = as_numbers(series, source)
+        return numeric(series.name, values.astype(np.float64), there, bins, measure)
+    return attribute(series, source, bins, measure)
 
 
 def numeric(
@@ -105,7 +156,7 @@ def numeric(
     cells[~there] = ABSENT
     unit = float(present.var()) or 1.0
     costs = hamming(means.size) if measure == "hamming" else squared(means) / unit
-    return Attribute(name, cells, means.size, costs, edges, unit)
+    return Attribute(name, cells, means.size, costs, edges, unit, measure != "hamming")
 
 
 def _steps(size: int, measure: Measure | None, *, ordinal: bool) -> Floats:

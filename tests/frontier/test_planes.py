@@ -138,6 +138,37 @@ def test_rows_without_a_number_do_not_count():
     assert found.tradeoff.problem.joint.shape == (3, 2)
 
 
+def test_w_may_be_x():
+    """A column that is key and confidential: Shannon's function of it."""
+    found = bs.plane(people(), "ill", "ill")
+    counts = JOINT.sum(axis=1)
+    shannon = bs.tradeoff(np.diag(counts), "hamming", units="bits")
+    best = found.tradeoff.point(distortion=0.3)
+    assert best.risk == pytest.approx(shannon.point(distortion=0.3).risk, abs=1e-6)
+
+
+def test_distances_and_weights_may_be_given():
+    """A taxonomy by its labels in any order, a matrix in theirs; what a column counts for."""
+    tree = {"b": "x", "a": "x", "c": "y", "x": "all", "y": "all"}
+    found = bs.plane(
+        people(), ["ill", "age"], "age", distances={"ill": tree, "age": np.eye(4)},
+        weights={"ill": 2.0},
+    )  # fmt: skip
+    up = np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0]])
+    np.testing.assert_array_equal(
+        found.tradeoff.problem.costs, bs.weighted([up, np.eye(4)], [2, 1])
+    )
+    plan = PLAN.replace('matrix = "mixture"\nbeta = 0.5', 'matrix = "diffusion"\ntime = 1.0')
+    plan = bs.Plan.from_text(plan + 'parents = {a = "x", b = "x", c = "y", x = "all", y = "all"}\n')
+    by_plan = bs.plane(people(), "ill", "age", plan=plan)
+    np.testing.assert_array_equal(by_plan.tradeoff.problem.costs, up)
+    assert by_plan.plan.distortion == pytest.approx(
+        by_plan.tradeoff.place(
+            bs.Taxonomy({"a": "x", "b": "x", "c": "y", "x": "all", "y": "all"}, time=1.0)
+        ).distortion
+    )
+
+
 def test_families_are_placed_above_the_curve():
     """Every one that reaches the budget, none below the least."""
     found = bs.plane(people(), "age", "ill")
@@ -165,7 +196,11 @@ def test_the_usual_methods_on_numbers():
     ("options", "told"),
     [
         (dict(keys="agee", confidential="ill"), "has no column 'agee'"),
-        (dict(keys="age", confidential="age"), "named twice"),
+        (dict(keys=["age", "age"], confidential="ill"), "named twice"),
+        (dict(keys="age", confidential="ill", weights={"ill": 1.0}), "Weights are for key"),
+        (dict(keys="age", confidential="ill", distances={"ill": np.eye(1)}), "for 'ill', no key"),
+        (dict(keys="age", confidential="ill", distances={"age": np.eye(3)}), "has 4 codes"),
+        (dict(keys="ill", confidential="age", distances={"ill": {"secret": "x"}}), "1 labels of"),
         (dict(keys=[], confidential="ill"), "at least one key"),
         (dict(keys="age", confidential="ill", bins=1), "at least 2 cells"),
         (dict(keys="many", confidential="ill"), "300 different labels"),

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
+from pydantic import ValidationError
 
+from bistochastic.analyst.sides import Side
 from bistochastic.errors import ReleaseError, TableError
 from bistochastic.estimate.axes import Axis, lumped
 from bistochastic.estimate.tally import Tally
@@ -18,21 +20,23 @@ from bistochastic.manifest import Group, Manifest, Published
 from bistochastic.matrices.closed import rebuilt
 from bistochastic.matrices.kronecker import Kronecker
 from bistochastic.release import Release
-from bistochastic.sides import Side
 from bistochastic.tables.base import Domain
+from bistochastic.tables.connections import is_database
 from bistochastic.tables.counting import Count
+from bistochastic.tables.databases import beside
+from bistochastic.tables.opening import from_place
 from bistochastic.tables.sources import Source, from_file, from_frame
 from bistochastic.tables.tallies import counted, labels_of, refuse_absent
 
 __all__ = ["Reported"]
 
 INSTEAD = {
-    "permuted": "its numbers are all there, once each, but not beside their owners. By itself it "
-    "can be read off the release as it is; leave it out of this table.",
-    "drawn": "its numbers are those of others of similar rank. Read its distribution off the "
-    "release; leave it out of this table.",
-    "averaged": "its numbers are means of several people. Its own mean is exact; leave it out of "
-    "this table.",
+    "permuted": "its numbers are all there, once each, but not beside their owners. Leave it out "
+    "of this table; `within` tells its means and totals in the cells of other columns.",
+    "drawn": "its numbers are those of others of similar rank. Leave it out of this table; "
+    "`within` tells its quantiles, and its means in the cells of other columns.",
+    "averaged": "its numbers are means of several people, and the mean of all is exact. Leave it "
+    "out of this table.",
     "pseudonyms": "it names people or households. Leave it out of this table.",
     "dropped": "it was left out of the release.",
 }
@@ -53,6 +57,9 @@ class Reported:
         if isinstance(data, Release):
             frame = data.data
             return cls(from_frame(frame), data.manifest, frame)
+        if is_database(data):
+            read = _manifest(manifest) if manifest is not None else manifest_beside(data)
+            return cls(from_place(data, ordered=False), read)
         path = Path(data) if isinstance(data, str | Path) else None
         if path is not None and path.is_dir():
             read = Manifest.read(path) if manifest is None else _manifest(manifest)
@@ -177,6 +184,16 @@ def _domain(column: Published) -> Domain:
 
 def _treated(column: Published) -> str:
     return {"pseudonyms": "replaced by pseudonyms"}.get(column.treatment, column.treatment)
+
+
+def manifest_beside(said: str) -> Manifest:
+    """The manifest of a release in a database, which is in a table of its own."""
+    try:
+        return Manifest.model_validate_json(beside(said))
+    except ValidationError:
+        raise ReleaseError(
+            "The manifest beside the table is not one. Give the manifest of the release."
+        ) from None
 
 
 def _manifest(given: Manifest | str | Path) -> Manifest:

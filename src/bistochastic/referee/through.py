@@ -11,7 +11,7 @@ from bistochastic.masking.joint import fold
 from bistochastic.matrices.closed import rebuilt
 from bistochastic.measures.likelihood import Through, likelihood_linkage
 from bistochastic.measures.linkage import Linkage
-from bistochastic.pairing import Pair, Shared
+from bistochastic.referee.pairing import Pair, Shared
 from bistochastic.tables.labels import spelled
 
 __all__ = ["through"]

@@ -6,15 +6,15 @@ from typing import Any, Literal
 
 import polars as pl
 
+from bistochastic.analyst.formula import Formula
+from bistochastic.analyst.model import Model
+from bistochastic.analyst.reported import Reported
 from bistochastic.errors import TableError
 from bistochastic.estimate.intervals import quantile
 from bistochastic.estimate.latent import likeliest
 from bistochastic.estimate.regression import FAMILIES, Family, Fit, fitted
 from bistochastic.estimate.shares import Variance
-from bistochastic.formula import Formula
 from bistochastic.manifest import Manifest
-from bistochastic.model import Model
-from bistochastic.reported import Reported
 from bistochastic.tables.kinds import in_kind_of
 
 __all__ = ["regress"]

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from bistochastic.analyst.sides import Side
 from bistochastic.errors import TableError, TooLargeError
 from bistochastic.estimate.dispersion import DISPERSED, Sums
 from bistochastic.estimate.shares import Shares
-from bistochastic.sides import Side
 
 __all__ = ["Answer", "indicator", "labelled", "placed"]
 

@@ -5,9 +5,9 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from bistochastic.contingency import Contingency
+from bistochastic.analyst.contingency import Contingency
+from bistochastic.analyst.sides import MISSING, Side
 from bistochastic.report.estimates import Line
-from bistochastic.sides import MISSING, Side
 from bistochastic.tables.labels import spelled
 
 __all__ = ["Cell", "Statement", "lines", "sentences", "stated"]

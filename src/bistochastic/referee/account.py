@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 from pydantic.json_schema import WithJsonSchema
 
 from bistochastic.measures.figures import Figure
-from bistochastic.pairing import Kind, Pair
+from bistochastic.referee.pairing import Kind, Pair
 
 __all__ = ["Account", "Number", "accounted", "tabled"]
 

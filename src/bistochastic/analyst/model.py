@@ -8,14 +8,14 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from bistochastic.analysis import codes_of, folded, refuse_weights
+from bistochastic.analyst.analysis import codes_of, folded, refuse_weights
+from bistochastic.analyst.formula import Formula
+from bistochastic.analyst.reported import Reported
+from bistochastic.analyst.sides import Side
 from bistochastic.errors import TableError
 from bistochastic.estimate.correction import Correction, refuse_lost
 from bistochastic.estimate.latent import Latent
 from bistochastic.estimate.regression import Data, Design, Family, Part
-from bistochastic.formula import Formula
-from bistochastic.reported import Reported
-from bistochastic.sides import Side
 from bistochastic.tables.base import Domain
 from bistochastic.tables.labels import spelled
 from bistochastic.tables.records import Records, laid_out, numeric

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import TableError
+from bistochastic.frontier.placing import estimated
 from bistochastic.keystream import Key
 from bistochastic.masking.microaggregation import microaggregate
 from bistochastic.masking.noise import gaussian_noise
@@ -18,7 +19,6 @@ from bistochastic.matrices.mixture import Mixture
 from bistochastic.matrices.optimal import optimal
 from bistochastic.matrices.tridiagonal import Tridiagonal
 from bistochastic.matrices.window import Window
-from bistochastic.planes import estimated
 from bistochastic.tradeoff.function import Tradeoff
 from bistochastic.tradeoff.placed import Placed
 from bistochastic.tradeoff.problem import Floats

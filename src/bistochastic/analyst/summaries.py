@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bistochastic.analysis import MOVED, Asked, Numbers, beside, codes_of, folded, told
+from bistochastic.analyst.analysis import MOVED, Asked, Numbers, beside, codes_of, folded, told
+from bistochastic.analyst.reported import Reported
+from bistochastic.analyst.sides import Side
 from bistochastic.errors import BistochasticError, MatrixError, TableError
 from bistochastic.estimate.correction import Correction
 from bistochastic.estimate.moved import Restored, bounds, restored
@@ -20,8 +22,6 @@ from bistochastic.estimate.quantiles import of_cells, of_column
 from bistochastic.estimate.shares import Variance
 from bistochastic.estimate.within import Sums, means, shares, totals
 from bistochastic.manifest import Manifest
-from bistochastic.reported import Reported
-from bistochastic.sides import Side
 from bistochastic.tables.kinds import in_kind_of
 
 __all__ = ["STATISTICS", "Statistic", "within"]

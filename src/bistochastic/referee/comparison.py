@@ -14,12 +14,12 @@ from typing import Any, final
 
 from pydantic import BaseModel, ConfigDict
 
-from bistochastic.account import Number
 from bistochastic.errors import MeasureError
-from bistochastic.evaluation import Evaluation, evaluate
 from bistochastic.measures.dominance import Dominance, Side
 from bistochastic.measures.permutation import relative_distances
 from bistochastic.measures.preference import Preference, preference
+from bistochastic.referee.account import Number
+from bistochastic.referee.evaluation import Evaluation, evaluate
 
 __all__ = ["Comparison", "Verdicts", "compare"]
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import bistochastic as bs
-from bistochastic.contingency import BOUNDARY, FACE, NEGATIVE, UNTOLD
+from bistochastic.analyst.contingency import BOUNDARY, FACE, NEGATIVE, UNTOLD
 from bistochastic.estimate import shares
 from bistochastic.plan.plan import Plan
 from tests.pages import ROOT

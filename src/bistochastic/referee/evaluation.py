@@ -8,8 +8,6 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bistochastic import appraisal
-from bistochastic.account import Account, accounted, tabled
 from bistochastic.errors import MeasureError
 from bistochastic.manifest import Manifest
 from bistochastic.measures.attributes import Metric, Scale
@@ -19,9 +17,11 @@ from bistochastic.measures.linkage import Linkage
 from bistochastic.measures.permutation import Displacement, information_loss
 from bistochastic.measures.permuted import PermutedColumn, records_failing
 from bistochastic.measures.windows import Criterion
-from bistochastic.pairing import Declared, Kind, Pair, paired
 from bistochastic.plan.plan import Plan
-from bistochastic.through import through
+from bistochastic.referee import appraisal
+from bistochastic.referee.account import Account, accounted, tabled
+from bistochastic.referee.pairing import Declared, Kind, Pair, paired
+from bistochastic.referee.through import through
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -294,7 +294,7 @@ def _declared(
 
 def _in_both(name: str, original: Any, masked: Any) -> str | None:
     """The record id of a plan, unless masking took it out."""
-    from bistochastic.pairing import names_of
+    from bistochastic.referee.pairing import names_of
 
     return name if all(name in names_of(table) for table in (original, masked)) else None
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import bistochastic as bs
 from bistochastic.cli import main
+from bistochastic.estimate.moved import restored
 from bistochastic.population import PLAN, people
 from tests.surveys import KEY
 
@@ -125,6 +126,26 @@ def test_a_permuted_number_within_cells(how, by):
     assert (both["se"] < 2).all()
     totals = bs.within(release, None, "pay", by="group", statistic="total")
     assert totals["estimate"].sum() == pytest.approx(table["pay"].sum())
+
+
+def test_what_a_permutation_adds_is_in_the_errors():
+    """Cells that everybody sees, of a file: the permutation is the only error that is left."""
+    rng = np.random.default_rng(8)
+    n = 3000
+    table = pl.DataFrame({"group": rng.choice(["a", "b"], n), "pay": rng.gamma(3, 10, n)})
+    plan = planned(group=GROUP, pay=number(matrix="mixture", truth=0.6))
+    release = bs.protect(table, plan, KEY)
+    found = bs.within(release, None, "pay", by="group", statistic="total", variance="file")
+    seen = release.data
+    made = restored(seen["pay"].to_numpy(), release.manifest.channel("pay"))
+    for label, error in zip(found["group"], found["se"], strict=True):
+        spread = made.spread((seen["group"] == label).to_numpy().astype(float))
+        assert error == pytest.approx(np.sqrt(spread))
+        assert error > 100
+    true = table.group_by("group").agg(pl.col("pay").sum().alias("true"))
+    both = found.join(true, on="group")
+    assert ((both["estimate"] - both["true"]).abs() < ERRORS * both["se"]).all()
+    assert (both["estimate"] != both["true"]).all()
 
 
 def test_an_order_nobody_can_see_is_refused():

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bistochastic.cells import labelled
+from bistochastic.analyst.cells import labelled
+from bistochastic.analyst.reported import Reported
+from bistochastic.analyst.sides import Side
 from bistochastic.errors import TableError
 from bistochastic.estimate.shares import Variance
 from bistochastic.estimate.within import Estimates
 from bistochastic.manifest import Published
 from bistochastic.matrices.base import Bistochastic
-from bistochastic.reported import Reported
-from bistochastic.sides import Side
 from bistochastic.tables.records import Records, laid_out
 
 __all__ = ["MOVED", "Asked", "Numbers", "beside", "codes_of", "folded", "refuse_weights", "told"]

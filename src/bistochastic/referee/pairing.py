@@ -18,7 +18,9 @@ from bistochastic.errors import MeasureError, TableError
 from bistochastic.inspection import found_gaps, guessed_delimiter
 from bistochastic.measures.nominal import marginality
 from bistochastic.plan.plan import Plan
+from bistochastic.tables.connections import is_database
 from bistochastic.tables.labels import spelled, type_name
+from bistochastic.tables.opening import from_place
 from bistochastic.tables.ragged import refuse_short
 from bistochastic.tables.sources import Source, format_of, from_file, from_frame, understood
 
@@ -146,7 +148,7 @@ def paired(
     delimiter: str | None = None,
 ) -> Pair:
     """Read two tables and put their columns and records side by side."""
-    sources = [_opened(table, plan, delimiter) for table in (original, masked)]
+    sources = [_opened(table, plan, delimiter, ordered=id is None) for table in (original, masked)]
     frames = [_read(source, plan) for source in sources]
     names = [name for name in frames[0].columns if name in frames[1].columns]
     measured = [name for name in names if name != id and name not in declared.left_out]
@@ -179,14 +181,18 @@ def paired(
 
 def names_of(table: Any) -> tuple[str, ...]:
     """The columns of a table."""
-    return _opened(table, None, None).names
+    return _opened(table, None, None, ordered=False).names
 
 
-def _opened(table: Any, plan: Plan | None, delimiter: str | None) -> Source:
+def _opened(
+    table: Any, plan: Plan | None, delimiter: str | None, *, ordered: bool = True
+) -> Source:
     if isinstance(table, Source):
         return table
     if not isinstance(table, str | Path):
         return from_frame(table)
+    if is_database(table):
+        return from_place(table, ordered=ordered)
     path = Path(table)
     mark = delimiter
     if mark is None and path.is_file() and format_of(path).startswith("csv"):

@@ -1,0 +1,1 @@
+"""What an analyst does with a release: tables, means, models, from its folder alone."""

@@ -1,0 +1,1 @@
+"""Any masked file against its original, whoever made it, and several against each other."""
