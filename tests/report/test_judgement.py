@@ -82,6 +82,12 @@ def test_the_worst_pairs_stand_first(judgement):
     apart = [abs(number(line[2]) - number(line[3])) for line in changed.lines]
     assert apart == sorted(apart, reverse=True)
     assert len(apart) > 5
+    figures = {(" × ".join(f.of), f.measure): f for f in found.section("utility")}
+    for pair, measure, before, after, value in changed.lines:
+        figure = figures[pair, measure]
+        assert (before, after, value) == tuple(
+            map(decimal, (figure.before, figure.after, figure.value))
+        )
 
 
 def number(told):

@@ -31,6 +31,7 @@ SHOWN = 20  # pairs that are listed
 LINKED = 10_000  # records up to which a report waits for linkage
 WEIGHED = 1_000  # and for every record to be weighed behind every other
 TOO_MANY = "Linkage of so many records is left out here; ask for it by itself."
+UNBOUNDED = ("χ² per record",)  # which would stand before all that lie between 0 and 1
 RANDOM = "a random permutation"
 LEFT_OUT = (
     "Linking so many records takes its time, which a report does not take: `bistochastic evaluate` "
@@ -219,7 +220,10 @@ def _changed(figures: Sequence[Figure]) -> Part | None:
     found = [
         figure
         for figure in figures
-        if len(figure.of) == 2 and figure.before is not None and figure.after is not None
+        if len(figure.of) == 2
+        and figure.measure not in UNBOUNDED
+        and figure.before is not None
+        and figure.after is not None
     ]
     if not found:
         return None
