@@ -258,6 +258,7 @@ def test_linkage_through_joint_channels_and_other_labels():
         }
     )
     said = dict(role="key", kind="nominal")
+    array = bs.Tridiagonal([0.3, 0.1, 0.25, 0.3, 0.2]).to_dense().tolist()  # no two codes alike
     plan = bs.Plan(
         release="r",
         columns={
@@ -268,9 +269,7 @@ def test_linkage_through_joint_channels_and_other_labels():
             ),
             "job": said | {"domain": ["y", "x"]},
         },
-        together=[
-            dict(columns=["sex", "job"], matrix="tridiagonal", alphas=[0.3, 0.1, 0.25, 0.3, 0.2])
-        ],
+        together=[dict(columns=["sex", "job"], matrix="dense", array=array)],
     )
     release = bs.protect(before, plan, KEY)
     _, weight = bs.evaluate(before, release.data, plan=plan).channel_linkage(release.manifest)
