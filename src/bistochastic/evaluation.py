@@ -254,7 +254,7 @@ def evaluate(
     >>> masked = pl.DataFrame({"age": [31, 20, 42, 53], "income": [10, 20, 30, 40]})
     >>> found = evaluate(people, masked)
     >>> round(found.protection("age"), 3), found.moved("age"), found.linkage().expected
-    (0.5, 0.5, 1.0)
+    (0.5, 0.5, 0.75)
     """
     declared = _declared(plan, kinds, orders, distances)
     who = id
