@@ -102,6 +102,8 @@ def test_graphs():
     assert diamond == [
         "a", "├─ b", "│  └─ d  (below c too)", "└─ c", "   └─ d  (below b too)",
     ]  # fmt: skip
+    tail = graph(list("abcde"), [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")])
+    assert tail == [*diamond, "      └─ e"]
     assert graph(["a", "b", "c"], [("a", "c")], {("a", "b")}) == ["a = b", "└─ c"]
 
 

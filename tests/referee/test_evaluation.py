@@ -258,6 +258,7 @@ def test_linkage_through_joint_channels_and_other_labels():
         }
     )
     said = dict(role="key", kind="nominal")
+    array = bs.Tridiagonal([0.3, 0.1, 0.25, 0.3, 0.2]).to_dense().tolist()  # no two codes alike
     plan = bs.Plan(
         release="r",
         columns={
@@ -268,7 +269,7 @@ def test_linkage_through_joint_channels_and_other_labels():
             ),
             "job": said | {"domain": ["y", "x"]},
         },
-        together=[dict(columns=["sex", "job"], matrix="mixture", truth=0.5)],
+        together=[dict(columns=["sex", "job"], matrix="dense", array=array)],
     )
     release = bs.protect(before, plan, KEY)
     _, weight = bs.evaluate(before, release.data, plan=plan).channel_linkage(release.manifest)
@@ -335,6 +336,29 @@ def test_information_loss_and_protection_ask_the_measures():
     failing = found.failing({"age": 1})
     shifted = bs.evaluate(before, after.reverse(), id="person").failing({"age": 1})
     assert failing.tolist() == shifted.tolist()
+
+
+def test_reference_lines_are_what_chance_gives():
+    """A random permutation moves (n² - 1)/3n ranks on average, and a constant column may have."""
+    before = pl.DataFrame({"x": range(9), "y": range(9)})
+    after = pl.DataFrame({"x": [7] * 9, "y": [8, 1, 2, 3, 4, 5, 6, 7, 0]})
+    found = bs.evaluate(before, after)
+    line = (81 - 1) / 27 / 8
+    figures = {(f.of[0], f.measure, f.parameter): f for f in found.section("protection")}
+    constant, ends = (figures[name, "protection", "alpha=1"] for name in ("x", "y"))
+    assert constant.value < 1e-8
+    assert constant.high == pytest.approx(line)
+    assert constant.reference == ends.reference == pytest.approx(line)
+    assert ends.high == ends.value == pytest.approx(16 / 9 / 8)
+    assert figures["y", "moved", ""].reference == pytest.approx(8 / 9)
+    (loss,) = found.section("information loss")
+    draw = np.random.default_rng(3)
+    rates = []
+    for _ in range(4000):
+        one, two = draw.permutation(9), draw.permutation(9)
+        rates.append(np.abs(one - two).mean() / 16)
+    # Ranks before cancel where both columns were in one order; six standard errors.
+    assert loss.reference == pytest.approx(np.mean(rates), abs=6 * np.std(rates) / 4000**0.5)
 
 
 def test_the_page_can_be_read():
