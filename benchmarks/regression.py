@@ -9,8 +9,9 @@ from rich.table import Table
 import bistochastic as bs
 from benchmarks.timing import best, seconds, table
 from bistochastic.estimate.correction import Correction
+from bistochastic.estimate.design import Data, Design, Part
 from bistochastic.estimate.moved import restored
-from bistochastic.estimate.regression import Data, Design, Part, fitted
+from bistochastic.estimate.regression import fitted
 
 ROWS = 10**6
 LABELS = 5

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from bistochastic.matrices.window import Window
     from bistochastic.measures.attributes import Attribute
     from bistochastic.measures.chance import random_distances, random_relative_distances
-    from bistochastic.measures.closeness import Anonymity, anonymity, closeness
+    from bistochastic.measures.closeness import Anonymity, Closeness, anonymity, closeness
     from bistochastic.measures.closeness_bounds import (
         ClusterDeniability,
         closeness_epsilon,
@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     from bistochastic.scope import Scope, domain_digest
     from bistochastic.telling import report
     from bistochastic.tradeoff.bounds import Bounds
-    from bistochastic.tradeoff.closeness import Closeness
+    from bistochastic.tradeoff.closeness import Leakage
     from bistochastic.tradeoff.curve import TradeoffCurve
     from bistochastic.tradeoff.density import discretised, gaussian_density
     from bistochastic.tradeoff.distortions import hamming, squared, taxonomic, weighted
@@ -187,6 +187,7 @@ __all__ = [
     "KeyFileError",
     "KeystreamError",
     "Kronecker",
+    "Leakage",
     "Linkage",
     "Manifest",
     "MaskingError",
@@ -368,7 +369,7 @@ _HOMES = {
     "matrices.window": "Window",
     "measures.attributes": "Attribute",
     "measures.chance": "random_distances random_relative_distances",
-    "measures.closeness": "Anonymity anonymity closeness",
+    "measures.closeness": "Anonymity Closeness anonymity closeness",
     "measures.closeness_bounds": (
         "ClusterDeniability closeness_epsilon cluster_deniability epsilon_closeness"
     ),
@@ -400,7 +401,7 @@ _HOMES = {
     "analyst.summaries": "within",
     "telling": "report",
     "tradeoff.bounds": "Bounds",
-    "tradeoff.closeness": "Closeness",
+    "tradeoff.closeness": "Leakage",
     "tradeoff.curve": "TradeoffCurve",
     "tradeoff.density": "discretised gaussian_density",
     "tradeoff.distortions": "hamming squared taxonomic weighted",

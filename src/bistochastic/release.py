@@ -54,6 +54,11 @@ class Release:
         back = self._table.source.back
         return self._frame() if back is None else back(self._frame())
 
+    @property
+    def text(self) -> bool:
+        """Whether it was made of a text file, in which every cell is a text."""
+        return bool(self._table.source.text)
+
     def _frame(self) -> Any:
         if self._masked is None:
             self._masked = self._table.masked()

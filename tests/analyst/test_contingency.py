@@ -107,6 +107,10 @@ def test_a_folder_is_enough(ending, tmp_path, release):
     found = bs.estimate(folder, columns=["member", "smoker"])
     assert found.equals(wanted)
     assert bs.estimate(str(folder), columns=["member", "smoker"]).equals(wanted)
+    unwritten = bs.protect(path, plan(), KEY)
+    assert bs.estimate(unwritten, columns=["member", "smoker"]).equals(wanted)
+    ages = bs.estimate(unwritten, columns=["age"], weight="weight")
+    assert ages["age"].to_list() == list(range(10))
     data = folder / f"data.{ending}"
     assert bs.estimate(data, folder, ["member", "smoker"]).equals(wanted)
     assert bs.estimate(data, folder / "manifest.json", ["member", "smoker"]).equals(wanted)

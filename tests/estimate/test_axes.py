@@ -46,6 +46,25 @@ def test_every_inverse_agrees_with_its_dense_twin(data):
     np.testing.assert_allclose(axis.spread(), own, **close)
 
 
+def test_what_is_not_symmetric():
+    """Of a circulant of three, rows are told from columns, and members from others."""
+    matrix = bs.Circulant([0.7, 0.2, 0.1])
+    undone, n = np.linalg.inv(matrix.to_dense().T), 3
+    axis, x = Axis.of(matrix), np.array([[0.5], [0.2], [0.3]])
+    np.testing.assert_allclose(axis.undo(x), undone @ x)
+    np.testing.assert_allclose(axis.transposed(x), undone.T @ x)
+    np.testing.assert_allclose(axis.forward(axis.undo(x)), x)
+    squares = undone**2 @ matrix.to_dense().T
+    np.testing.assert_allclose(axis.spread(), np.diag(squares))
+    found = estimated(Tally.from_table(np.array([5, 2, 3])), [axis])
+    np.testing.assert_allclose(found.rest, (squares.sum(axis=1) - np.diag(squares)) / (n - 1))
+    sums = Axis.of(matrix, levels=np.array([0, 1, 0]))
+    found = estimated(Tally.from_table(np.array([5, 2, 3])), [sums])
+    both = (undone[0] + undone[2]) ** 2 @ matrix.to_dense().T
+    np.testing.assert_allclose(found.own[0], (both[0] + both[2]) / 2)
+    np.testing.assert_allclose(found.rest[0], both[1])
+
+
 @settings(max_examples=60)
 @given(st.data())
 def test_a_group_of_which_some_columns_are_asked(data):

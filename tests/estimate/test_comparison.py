@@ -55,6 +55,15 @@ def test_the_interval_of_a_ratio_is_a_test_turned_round(shares, covariance, valu
         assert (found.low <= value <= found.high) == (far <= Z)
 
 
+def test_the_ends_of_an_interval_of_a_ratio():
+    """At either end the first minus that times the second is just so far from zero."""
+    shares, covariance = np.array([0.2, 0.4]), np.array([[4e-4, 3e-4], [3e-4, 9e-4]])
+    found = ratio(shares, covariance, Z)
+    for end in (found.low, found.high):
+        turn = np.array([1, -end])
+        assert abs(turn @ shares) == pytest.approx(Z * math.sqrt(turn @ covariance @ turn))
+
+
 def test_a_denominator_that_may_be_zero():
     """Then nothing bounds the ratio."""
     found = ratio(np.array([0.1, 0.01]), np.diag([1e-4, 1e-4]), Z)

@@ -93,6 +93,9 @@ def test_sums_asked_for_can_be_known_though_their_codes_are_not():
     crossing = Axis.of(bs.Blocks([2, 2]), levels=np.array([0, 1, 0, 1]))
     assert crossing.lost
     assert crossing.count == 1
+    half = Axis.of(bs.Blocks([2, 1]), levels=np.array([0, 1, 1]))
+    assert half.lost
+    assert half.count == 1
 
 
 def test_a_large_singular_channel_is_refused():

@@ -105,6 +105,12 @@ def test_limits_that_are_possible():
     )), best).high[0] == 0.1  # fmt: skip
 
 
+def test_the_only_cell_holds_everybody():
+    """A channel that hides everything leaves one sum, which is certain."""
+    found = estimated(Tally.from_table(np.array([3, 4])), [Axis.of(bs.secrecy(2))])
+    assert [end.tolist() for end in intervals(found)] == [[1.0], [1.0]]
+
+
 @pytest.mark.parametrize("level", [0, 1, 1.2, -0.5, float("nan")])
 def test_a_level_is_a_probability(level):
     """Nothing else is one."""

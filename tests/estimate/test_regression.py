@@ -9,8 +9,9 @@ from scipy.special import expit
 
 import bistochastic as bs
 from bistochastic.estimate.correction import Correction
+from bistochastic.estimate.design import Data, Design, Part
 from bistochastic.estimate.latent import Latent, likeliest
-from bistochastic.estimate.regression import Data, Design, Part, fitted
+from bistochastic.estimate.regression import fitted
 from tests.estimate.test_within import all_reports
 
 ONE = Part()
@@ -217,9 +218,9 @@ def test_chunks_do_not_matter(monkeypatch):
     data, design = randomised(rng.integers(0, 2, 500), rng.normal(size=500), rng.normal(size=500))
     correction = Correction.of([bs.Mixture(2, truth=0.8)])
     whole = fitted(data, design, correction)
-    from bistochastic.estimate import regression
+    from bistochastic.estimate import design as room
 
-    monkeypatch.setattr(regression, "CHUNK", 7)
+    monkeypatch.setattr(room, "CHUNK", 7)
     parts = fitted(data, design, correction)
     np.testing.assert_allclose(parts.coefficients, whole.coefficients)
     np.testing.assert_allclose(parts.covariance, whole.covariance)

@@ -6,12 +6,13 @@ threshold that is off by one word of 2^64, or kept in single precision, no audit
 
 import pytest
 
+from tests.faults.estimates import ESTIMATES
 from tests.faults.planting import Fault, caught, planted, run
 from tests.faults.samplers import SAMPLERS
 from tests.faults.streams import STREAMS
 from tests.laws import test_exhaustive as exhaustive
 
-FAULTS = SAMPLERS + STREAMS
+FAULTS = SAMPLERS + STREAMS + ESTIMATES
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 

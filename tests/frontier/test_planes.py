@@ -112,6 +112,32 @@ def test_several_columns_are_a_product():
         bs.plane(frame, "p", "w", plan=plan)
 
 
+def test_a_group_of_three_is_put_in_the_order_asked_for():
+    """Columns of different sizes, named in another order than the plan has them."""
+    generator = np.random.default_rng(6)
+    sizes = {"p": 2, "q": 3, "r": 4}
+    frame = pl.DataFrame({name: generator.integers(0, n, 900) for name, n in sizes.items()})
+    frame = frame.with_columns(w=(frame["p"] + frame["q"] + frame["r"]) % 3)
+    columns = {
+        name: dict(role="key", kind="ordinal", domain=list(range(n)), missing="refuse")
+        for name, n in sizes.items()
+    }
+    columns["w"] = dict(role="confidential", kind="nominal", domain=[0, 1, 2], missing="refuse")
+    parts = {
+        "p": bs.Mixture(2, truth=0.9), "q": bs.Tridiagonal([0.1, 0.3]), "r": bs.Window(4, 1),
+    }  # fmt: skip
+    group = dict(
+        columns=["p", "q", "r"], matrix="dense",
+        array=bs.Kronecker(*parts.values()).to_dense().tolist(),
+    )  # fmt: skip
+    plan = bs.Plan(release="r", columns=columns, together=[group])
+    for order in (["r", "p", "q"], ["q", "r", "p"], ["p", "q", "r"]):
+        found = bs.plane(frame, order, "w", plan=plan)
+        direct = found.tradeoff.place(bs.Kronecker(*(parts[name] for name in order)))
+        assert found.plan.distortion == pytest.approx(direct.distortion)
+        assert found.plan.risk == pytest.approx(direct.risk)
+
+
 def test_a_plan_that_masks_numbers_is_placed_by_masking():
     """Blocks on ranks, averaged: near what microaggregation is known to be, with an error."""
     x, w = pairs()

@@ -130,6 +130,9 @@ def test_the_command_evaluate(place):
     told = said("evaluate", "people.csv", "people_far.csv", "--json", "--nominal", "y").stdout
     jsonschema.validate(json.loads(told), schemas.schema("evaluation"))
     assert json.loads(told)["columns"][1]["kind"] == "nominal"
+    assert "nobody linked" in said("evaluate", "people.csv", "people_far.csv", "--unlinked").stdout
+    both = ("evaluate", "people.csv", "people_far.csv", "--unlinked", "--id", "x")
+    assert "--id links records" in said(*both, ends=2).stderr
     refused = said("evaluate", "people.csv", "people_far.csv", "--id", "z", ends=2)
     assert "no column 'z'" in refused.stderr
     assert refused.stdout == ""

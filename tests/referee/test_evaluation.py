@@ -108,13 +108,15 @@ def test_without_an_id_files_of_other_lengths_are_not_linked():
     before, after = table()
     found = bs.evaluate(before, after.head(31), keys=["school"], confidential=["age"])
     assert found.pair.linked == 0
-    assert "no id says who is who" in found.notes[0]
+    assert "nothing says who is who" in found.notes[0]
     sections = {name for name, figures in found.figures.items() if figures}
     assert sections == {"records", "closeness", "utility"}
     for ask in (found.linkage, lambda: found.protection("age"), lambda: found.moved("school")):
         with pytest.raises(bs.MeasureError, match="Name the column"):
             ask()
     assert "nobody linked" in found.text()
+    same = bs.evaluate(before, after, linked=False)
+    assert {name for name, figures in same.figures.items() if figures} == {"records", "utility"}
 
 
 def test_suppressed_cells_are_counted():
@@ -243,6 +245,63 @@ def test_linkage_through_matrices_is_calibrated():
     best = likely.max(axis=0)
     right = np.where(np.isclose(np.diag(likely), best), 1 / np.isclose(likely, best).sum(axis=0), 0)
     assert found.expected == pytest.approx(right.mean())
+
+
+def test_linkage_through_joint_channels_and_other_labels():
+    """Columns that one channel treated together, and labels that are counted under another one."""
+    draw = np.random.default_rng(9)
+    before = pl.DataFrame(
+        {
+            "sex": draw.choice(["f", "m"], 40),
+            "area": draw.choice(["a", "b", "c", "rare"], 40),
+            "job": draw.choice(["x", "y", None], 40),
+        }
+    )
+    said = dict(role="key", kind="nominal")
+    plan = bs.Plan(
+        release="r",
+        columns={
+            "sex": said | {"domain": ["m", "f"], "missing": "refuse"},
+            "area": said
+            | dict(
+                domain=["c", "b", "a"], other="b", missing="refuse", matrix="mixture", truth=0.6
+            ),
+            "job": said | {"domain": ["y", "x"]},
+        },
+        together=[dict(columns=["sex", "job"], matrix="mixture", truth=0.5)],
+    )
+    release = bs.protect(before, plan, KEY)
+    _, weight = bs.evaluate(before, release.data, plan=plan).channel_linkage(release.manifest)
+    sides = before.with_columns(pl.col("area").replace("rare", "b")), release.data
+    areas = [[["c", "b", "a"].index(x) for x in side["area"]] for side in sides]
+    both = [
+        [["m", "f"].index(s) * 3 + ["y", "x", None].index(j) for s, j in side["sex", "job"].rows()]
+        for side in sides
+    ]
+    likely = release.manifest.channel("area").to_dense()[np.ix_(*areas)]
+    joint = bs.rebuilt(release.manifest.together[0].channel)
+    likely = likely * joint.to_dense()[np.ix_(*both)]
+    assert weight == pytest.approx(np.diag(likely / likely.sum(axis=0)).mean())
+    strangers = before.with_columns(sex=pl.lit("neither"))
+    found = bs.evaluate(strangers, release.data, plan=plan)
+    with pytest.raises(bs.MeasureError, match="holds others"):
+        found.channel_linkage(release.manifest)
+
+
+def test_nothing_shows_a_value():
+    """No repr of what an evaluation holds tells what stands in a cell."""
+    before = pl.DataFrame({"x": [271828, 314159], "y": ["canary", "wren"]})
+    found = bs.evaluate(before, before, keys=["y"], confidential=["x"])
+    held = [found, found.pair, *found.pair.columns.values(), found.linkage(), found.anonymity()]
+    held += [
+        found.closeness(),
+        found.closeness().table,
+        found.displacement("x"),
+        found.permuted("x"),
+    ]
+    held += [found.anonymity().classes, bs.compare(before, {"a": before})]
+    told = "".join(map(repr, held)) + found.json()
+    assert not [value for value in ("271828", "314159", "canary", "wren") if value in told]
 
 
 def test_every_figure_is_honest():

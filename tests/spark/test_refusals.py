@@ -267,7 +267,14 @@ def test_no_value_passes_through_the_driver(spark, monkeypatch, pieces, tmp_path
         collected.append(len(rows))
         return rows
 
+    kept = DataFrame.localCheckpoint
+
+    def looking(frame):
+        plans.append(str(frame._jdf.queryExecution().toString()))
+        return kept(frame)
+
     monkeypatch.setattr(DataFrame, "collect", counting)
+    monkeypatch.setattr(DataFrame, "localCheckpoint", looking)
     path = written(tmp_path, "parquet")
     pieces(3)
     release = protect(path, with_ranks(), KEY, engine="spark")

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bistochastic as bs
+from bistochastic.tradeoff.batches import inverse_of_lower, product
 from bistochastic.tradeoff.certificate import feasible, least_sum
 from bistochastic.tradeoff.problem import Problem
 from tests.tradeoff.laws import GOLDEN, GRID, gaussian, problems, some_channel
@@ -214,6 +215,48 @@ def test_the_grid_refined_is_the_gaussian_formula():
     ]
     assert lacks[0] > 5 * lacks[1] > 5 * lacks[2]
     assert lacks[2] < 1e-3
+
+
+@pytest.mark.parametrize(("w", "x"), [(2, 40), (9, 40), (40, 37), (45, 3)])
+def test_tables_of_any_shape_are_certified(w, x):
+    """Much longer than wide, much wider than long: by either form of Newton's equations."""
+    table = np.random.default_rng(w).random((w, x)) ** 4
+    tradeoff = bs.tradeoff(table, bs.squared(np.arange(x) / x))
+    for share in (0.02, 0.4):
+        point = tradeoff.point(distortion=share * tradeoff.silent_distortion)
+        assert point.gap <= 1e-6
+        assert point.risk > 1e-4
+
+
+def test_nothing_is_told_from_the_silent_distortion_on():
+    """Before it something must be, at it nothing need be; it is less than the constant's."""
+    tradeoff = bs.tradeoff([[30, 10, 5, 9, 2], [5, 20, 9, 3, 8]], "squared")
+    silent = tradeoff.silent_distortion
+    assert silent < 0.9 * tradeoff.constant_distortion
+    assert tradeoff.point(distortion=0.97 * silent).least_risk > 1e-5
+    assert tradeoff.point(distortion=silent).risk < 1e-6
+    assert tradeoff.curve(3).distortion[-1] == pytest.approx(silent, rel=1e-3)
+
+
+def test_what_was_asked_for_is_never_exceeded():
+    """A channel that distorts a little too much is mixed with the nearest reports."""
+    tradeoff = bs.tradeoff([[30, 10, 5], [5, 20, 9]], "squared")
+    channel = tradeoff.point(distortion=0.3).array
+    spent = tradeoff.problem.charged(channel)
+    mixed = tradeoff._within(channel, 0.99 * spent)
+    assert tradeoff.problem.charged(mixed) == pytest.approx(0.99 * spent, rel=1e-12)
+    np.testing.assert_allclose(mixed.sum(axis=1), 1)
+    assert tradeoff._within(channel, spent) is channel
+
+
+@pytest.mark.parametrize("size", [1, 31, 33, 80, 130])
+def test_batches_of_matrices(size):
+    """Products in parts and inverses half by half are NumPy's."""
+    generator = np.random.default_rng(size)
+    left, right = generator.normal(size=(2, 3, size, size))
+    np.testing.assert_allclose(product(left, right), left @ right, atol=1e-10)
+    lower = np.tril(left) + 3 * np.eye(size) * np.sqrt(size)
+    np.testing.assert_allclose(inverse_of_lower(lower) @ lower, [np.eye(size)] * 3, atol=1e-8)
 
 
 def test_independence_costs_nothing():

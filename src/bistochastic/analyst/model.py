@@ -14,8 +14,9 @@ from bistochastic.analyst.reported import Reported
 from bistochastic.analyst.sides import Side
 from bistochastic.errors import TableError
 from bistochastic.estimate.correction import Correction, refuse_lost
+from bistochastic.estimate.design import Data, Design, Part
 from bistochastic.estimate.latent import Latent
-from bistochastic.estimate.regression import Data, Design, Family, Part
+from bistochastic.estimate.regression import Family
 from bistochastic.tables.base import Domain
 from bistochastic.tables.labels import spelled
 from bistochastic.tables.records import Records, laid_out, numeric

@@ -5,7 +5,7 @@ where only some of them are asked for.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -56,7 +56,10 @@ class Reported:
         """A release, its folder, or a file or dataframe with the manifest of its release."""
         if isinstance(data, Release):
             frame = data.data
-            return cls(from_frame(frame), data.manifest, frame)
+            source = from_frame(frame)
+            if data.text:  # labels are compared by their spelling, as they are in its file
+                source = replace(source, format="csv", missing=_gaps(data.manifest))
+            return cls(source, data.manifest, frame)
         if is_database(data):
             read = _manifest(manifest) if manifest is not None else manifest_beside(data)
             return cls(from_place(data, ordered=False), read)
@@ -213,5 +216,10 @@ def _inside(folder: Path, manifest: Manifest) -> Path:
 
 def _file(path: Path, manifest: Manifest) -> Source:
     data = manifest.data
-    gaps = (*manifest.plan.get("file", {}).get("missing", ()), "")
-    return from_file(path, delimiter=(data.delimiter if data else None) or ",", missing=gaps)
+    delimiter = (data.delimiter if data else None) or ","
+    return from_file(path, delimiter=delimiter, missing=_gaps(manifest))
+
+
+def _gaps(manifest: Manifest) -> tuple[str, ...]:
+    """The texts that stand for a missing value in a text file."""
+    return (*manifest.plan.get("file", {}).get("missing", ()), "")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import HERE, TABLE, THERE, called, read_plan
+from bistochastic.commands.shared import HERE, TABLE, THERE, called, read_plan, refuse
 
 __all__ = ["evaluate", "listed"]
 
@@ -19,6 +19,7 @@ def listed(names: str | None) -> list[str] | None:
 @click.argument("masked", type=TABLE)
 @click.option("--plan", "plan_path", type=HERE, help="What is known of the columns.")
 @click.option("--id", "who", metavar="COLUMN", help="Link records by this column.")
+@click.option("--unlinked", is_flag=True, help="The masked records are nobody's: synthetic ones.")
 @click.option("--keys", metavar="COLUMNS", help="What others may know, with commas between.")
 @click.option("--confidential", metavar="COLUMNS", help="What classes of the keys must not tell.")
 @click.option("--nominal", metavar="COLUMNS", help="Columns of numbers that have no order.")
@@ -30,6 +31,7 @@ def evaluate(
     masked: str | Path,
     plan_path: Path | None,
     who: str | None,
+    unlinked: bool,
     keys: str | None,
     confidential: str | None,
     nominal: str | None,
@@ -45,6 +47,8 @@ def evaluate(
 
     Example: bistochastic evaluate people.csv masked.csv --keys region,sex --confidential illness
     """
+    if unlinked and who is not None:
+        refuse("--id links records and --unlinked says that there are none to link.", 2)
     from bistochastic.referee.evaluation import evaluate as judged
 
     if html is not None:
@@ -61,6 +65,7 @@ def evaluate(
         masked,
         plan=plan,
         id=who,
+        linked=not unlinked,
         keys=listed(keys),
         confidential=listed(confidential),
         kinds=dict.fromkeys(listed(nominal) or (), "nominal"),

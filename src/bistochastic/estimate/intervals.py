@@ -76,6 +76,8 @@ def around(limits: Limits, best: Floats) -> Limits:
 def _score(shares: Shares, z: float, variance: Variance) -> Limits:
     """The roots of the quadratic, within the shares that are possible."""
     estimate, own = shares.estimate, shares.own
+    if shares.complete and estimate.size == 1:  # the only cell there is holds everybody
+        return Limits(estimate, estimate)
     # What all others report is estimated from what is left, and where next to nobody is left it is
     # the mean over the codes that they could have.
     left = np.maximum(1 - estimate, 0.0)

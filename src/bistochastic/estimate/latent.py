@@ -19,7 +19,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit
 
 from bistochastic.errors import MatrixError
-from bistochastic.estimate.regression import Chunk, Data, Design, Fit
+from bistochastic.estimate.design import Chunk, Data, Design
+from bistochastic.estimate.regression import Fit
 
 __all__ = ["MOST_SHARES", "Latent", "likeliest"]
 

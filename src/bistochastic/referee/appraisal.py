@@ -42,7 +42,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-MANY = 200_000  # records up to which linkage is part of every evaluation
+MANY = 100_000  # records up to which linkage is part of every evaluation
 MODEL = 200  # columns up to which a propensity score and all pairs are
 ALPHAS = (1.0, 0.0)
 PERMUTED: tuple[tuple[str, Criterion, str], ...] = (
@@ -119,6 +119,8 @@ def permuted_figures(pair: Pair, shares: Sequence[float] = (0.95,)) -> Iterator[
 
 def loss_figures(displacements: dict[str, Displacement]) -> Iterator[Figure]:
     """How differently each two columns moved, beside two independent permutations."""
+    if len(displacements) > MODEL:
+        return
     for one, other in combinations(displacements, 2):
         first, second = displacements[one], displacements[other]
         try:

@@ -225,6 +225,7 @@ def evaluate(
     *,
     plan: Plan | None = None,
     id: str | None = None,
+    linked: bool = True,
     keys: Sequence[str] | None = None,
     confidential: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
@@ -239,6 +240,8 @@ def evaluate(
         masked: The same, masked; its columns keep their names.
         plan: What is known of the columns: kinds, orders, which are keys, which confidential.
         id: The column that says who is who; records stand in the same order unless given.
+        linked: Whether records of both files are the same at all; those of a synthetic file are
+            not, and only what needs no link is measured.
         keys: The columns that make classes; those of the plan unless given.
         confidential: The columns that classes must not tell; those of the plan unless given.
         kinds: "nominal", "ordinal" or "numeric", by column, where the plan and types do not tell.
@@ -257,7 +260,9 @@ def evaluate(
     who = id
     if who is None and plan is not None and plan.said.records is not None:
         who = _in_both(plan.said.records, original, masked)
-    pair = paired(original, masked, plan=plan, id=who, declared=declared, delimiter=delimiter)
+    pair = paired(
+        original, masked, plan=plan, id=who, linked=linked, declared=declared, delimiter=delimiter
+    )
     return Evaluation(
         pair,
         _roles(plan, "key", pair) if keys is None else keys,
@@ -310,7 +315,7 @@ def _notes(pair: Pair) -> list[str]:
     told = []
     if pair.partner is None:
         told.append(
-            f"The original has {pair.before} records and the masked file {pair.after}, and no id "
+            f"The original has {pair.before} records and the masked file {pair.after}, and nothing "
             f"says who is who: only what needs no link is measured, on all of both."
         )
     elif pair.linked < max(pair.before, pair.after):

@@ -118,7 +118,7 @@ class Pair:
         if self.partner is None:
             raise MeasureError(
                 f"Nobody is linked: there are {self.before} records and {self.after}. Name the "
-                f"column that says who is who (id)."
+                f"column that says who is who (id), if there is one."
             )
         before, after = (
             (column.numbers("before"), column.numbers("after"))
@@ -144,6 +144,7 @@ def paired(
     *,
     plan: Plan | None = None,
     id: str | None = None,
+    linked: bool = True,
     declared: Declared,
     delimiter: str | None = None,
 ) -> Pair:
@@ -157,7 +158,9 @@ def paired(
             f"{sources[0].where} and {sources[1].where} share no column that can be compared. "
             f"The masked table must keep the names of the original."
         )
-    partner, by = _linked(frames, id, [source.where for source in sources])
+    partner, by = None, "nothing"
+    if linked:
+        partner, by = _linked(frames, id, [source.where for source in sources])
     notes: list[str] = []
     columns: dict[str, Shared] = {}
     text = sources[0].text, sources[1].text

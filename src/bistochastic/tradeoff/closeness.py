@@ -17,12 +17,12 @@ import numpy as np
 
 from bistochastic.tradeoff.problem import Floats
 
-__all__ = ["Closeness", "closeness"]
+__all__ = ["Leakage", "closeness"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Closeness:
+class Leakage:
     """How much reports tell: on average, at worst, and of the one w that is told most about.
 
     Attributes:
@@ -36,7 +36,7 @@ class Closeness:
     disclosure: float
 
 
-def closeness(law: Floats, unit: float = 1.0) -> Closeness:
+def closeness(law: Floats, unit: float = 1.0) -> Leakage:
     """The family for a joint law of W and X̂; reports that never occur are left out.
 
     >>> closeness(np.array([[0.4, 0.1], [0.1, 0.4]])).worst == closeness(
@@ -52,6 +52,6 @@ def closeness(law: Floats, unit: float = 1.0) -> Closeness:
         logs = np.log(after / secret[:, None])
     terms = np.multiply(after, logs, out=np.zeros_like(after), where=after > 0)
     each = np.maximum(terms.sum(axis=0), 0.0)
-    return Closeness(
+    return Leakage(
         float(reports @ each) / unit, float(each.max()) / unit, float(np.abs(logs).max()) / unit
     )

@@ -6,7 +6,7 @@ from typing import final
 
 from bistochastic.errors import MatrixError
 from bistochastic.matrices.stochastic import Stochastic
-from bistochastic.tradeoff.closeness import Closeness, closeness
+from bistochastic.tradeoff.closeness import Leakage, closeness
 from bistochastic.tradeoff.problem import Floats, Problem
 
 __all__ = ["UNITS", "TradeoffPoint"]
@@ -58,7 +58,7 @@ class TradeoffPoint:
         return Stochastic(self.array)
 
     @property
-    def closeness(self) -> Closeness:
+    def closeness(self) -> Leakage:
         """How far reports move what is known of W: on average, at worst, at most."""
         told = self.problem.told(self.array[self.problem.alive])
         return closeness(told, UNITS[self.units])
