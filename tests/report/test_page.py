@@ -239,6 +239,7 @@ def test_ink_and_paper_stay_apart():
         assert palette.keys() == COLOURS.keys()
         for name in ("ink", "soft", "accent", "second", "third"):
             assert contrast(palette[name], palette["paper"]) >= 4.5, name
+            assert contrast(palette[name], palette["shade"]) >= 4.5 or name != "ink"
 
 
 def contrast(one, two):

@@ -27,6 +27,7 @@ DARK = {
     "second": "#f2a65a",
     "third": "#b79cf0",
     "paper": "#12161b",
+    "shade": "#1d242c",
 }
 
 

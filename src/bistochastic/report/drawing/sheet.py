@@ -28,6 +28,7 @@ COLOURS = {
     "second": "#b4530a",
     "third": "#6b3fa0",
     "paper": "#ffffff",
+    "shade": "#f3f5f7",
 }
 TOLD = {name: f"#0{place}fe{place}{place}" for place, name in enumerate(COLOURS, start=1)}
 
