@@ -31,13 +31,13 @@ REFUSED = re.compile(r"<refused by=\"(\w+)\">(.*?)</refused>", re.DOTALL)
 LOST = ("Python worker exited", "crashed", "ExecutorLost", "Connection reset", "EOFException")
 
 
-class _Wrapper(cloudpickle.Pickler):
+class _Wrapper(cloudpickle.Pickler):  # type: ignore[misc]  # which ships no types
     """Takes subkeys along, which no other pickling does."""
 
     def reducer_override(self, obj: Any) -> Any:
         if type(obj) is Secret:
             return Secret, (obj.reveal(),)
-        return super().reducer_override(obj)  # type: ignore[no-untyped-call]  # as it came
+        return super().reducer_override(obj)  # as it came
 
 
 def wrapped(work: Work) -> bytes:
