@@ -218,6 +218,15 @@ def test_many_curves_and_crowded_points():
     assert min(np.diff(sorted(heights))) >= 10
 
 
+def test_many_points_are_numbered():
+    """More points than have room for names have numbers, told below the drawing."""
+    points = [Point(f"method {k}", k / 10, 1 - k / 20) for k in range(13)]
+    tree = checked(plane([], points))
+    texts = [text.text for text in tree.iter(f"{SVG}text")]
+    assert all(texts.count(str(k)) >= 2 for k in range(2, 14))
+    assert all(texts.count(point.name) == 1 for point in points)
+
+
 def test_an_order_is_drawn_without_what_follows():
     """Three in a chain have two arrows, though three pairs; equals stand side by side."""
     pairs = {(0, 1), (1, 2), (0, 2)}

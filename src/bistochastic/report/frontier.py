@@ -61,7 +61,7 @@ def page(found: Any, curve: TradeoffCurve, placed: Sequence[Placed]) -> Page:
         headings = ("method", "distortion", "leak", "least possible", "more than need be")
         parts.append(Part("Methods beside it", table=Table(headings, lines)))
     return Page(
-        title=f"What {keys} tell of {secrets}",
+        title=f"What {keys} may tell of {secrets}",
         kind="privacy against distortion",
         lead=lead,
         parts=parts,

@@ -13,6 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46.0, 14.0, 16.0, 40.0
 HIGH = 210.0  # of the field
 KEY = 17.0  # the height of a line of the legend
 SHOWN = 6  # curves of one drawing with a look of their own
+NAMED = 4  # points that have room for their names beside them; of more, only numbers
 LISTED = 120
 STEPS = [1, 2, 2.5, 5, 10]  # of marks
 LOOKS: tuple[tuple[str, tuple[float, ...] | None], ...] = (
@@ -102,7 +103,8 @@ def _chart(
     spots = [point for point in points if math.isfinite(point.x) and math.isfinite(point.y)]
     own = [curve for curve in kept if not curve.reference]
     keys = min(len(own), SHOWN) + any(curve.reference for curve in kept)
-    sheet = Sheet(TOP + HIGH + BOTTOM + KEY * keys)
+    many = len(spots) if len(spots) > NAMED else 0
+    sheet = Sheet(TOP + HIGH + BOTTOM + KEY * (keys + many))
     field = _Field.of([p for curve in kept for p in curve.points] + [(p.x, p.y) for p in spots])
     field.grid(sheet, across, along)
     for curve in own[SHOWN:]:
@@ -112,8 +114,13 @@ def _chart(
     for curve in kept:
         if curve.reference:
             sheet.line(field.all(curve.points), colour="ink", width=1.2, dashes=(2.0, 3.0))
-    _spots(sheet, field, spots)
+    numbered = [point._replace(name=str(k)) for k, point in enumerate(spots, start=1)]
+    _spots(sheet, field, numbered if many else spots)
     _keys(sheet, kept, own)
+    for k, point in enumerate(spots[:many], start=1):
+        y = TOP + HIGH + BOTTOM + KEY * (keys + k - 0.5) - 2
+        sheet.text(LEFT + 13, y, str(k), anchor="center", bold=True, size=SIZE - 0.5)
+        sheet.text(LEFT + 33, y, short(point.name, WIDTH - LEFT - 40), size=SIZE - 0.5)
     lines = [
         (curve.name, decimal(x), decimal(y)) for curve in kept for x, y in thinned(curve.points)
     ]
