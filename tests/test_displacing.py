@@ -94,7 +94,7 @@ def test_the_key_says_who_met_whom():
 
 
 def test_another_target_has_words_of_its_own():
-    """Targets that differ by next to nothing, of protection or of information, do not move alike."""
+    """Targets that differ by next to nothing, of either kind, do not move alike."""
     x = np.arange(400)
     first = displace(x, 20, KEY, **NAMED).columns[0]
     again = displace(x, 20 + 1e-9, KEY, **NAMED)
