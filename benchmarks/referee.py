@@ -42,8 +42,6 @@ def frame_of(columns: list[np.ndarray], values: np.ndarray) -> Any:
 
 def peers(columns: list[np.ndarray], values: np.ndarray) -> dict[str, Callable[[], object]]:
     """Packages that measure the same, as far as they are installed, and the direct definition."""
-    import pandas as pd
-
     frame = frame_of(columns, values)
     names = list(frame.columns[:-1])
 
@@ -59,10 +57,6 @@ def peers(columns: list[np.ndarray], values: np.ndarray) -> dict[str, Callable[[
         from pycanon import anonymity
 
         found["pycanon"] = lambda: anonymity.t_closeness(frame, names, ["w"])
-    if find_spec("anonypyx") is not None:
-        from anonypyx import metrics
-
-        found["anonypyx"] = lambda: metrics.preprocess_prepare(pd.DataFrame(frame))
     return found
 
 
