@@ -103,6 +103,8 @@ REFUSED = {
     "a place that is none": (("inspect", "people.csv", "-o", "no/plan.toml"), "cannot be written"),
     "no such command": (("protekt",), "No such command"),
     "no such option": (("explain", "plan.toml", "--betta"), "No such option"),
+    "no delimiter": (("inspect", "people.csv", "--delimiter", "ab"), "is one ASCII character"),
+    "too many categories": (("families", "100000"), "not in the range"),
     "nothing comes": (("protect", "-", "--plan", "plan.toml", "--out", "o"), "input is empty"),
 }
 
@@ -117,6 +119,13 @@ def test_refusals(name, place):
     assert refused.stdout == ""
     assert "Traceback" not in refused.stderr
     assert sorted(place.iterdir()) == before
+
+
+def test_a_file_that_could_not_be_written_is_not_in_the_way(place, monkeypatch):
+    """A write that fails leaves no half of a plan, at which the next try would stop."""
+    monkeypatch.setattr("bistochastic.inspection.inspect", lambda *_, **__: "\ud800")
+    assert CliRunner().invoke(main, ["inspect", "people.csv", "-o", "half.toml"]).exit_code == 3
+    assert not (place / "half.toml").exists()
 
 
 def test_a_broken_promise_ends_with_one(place):

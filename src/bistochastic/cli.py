@@ -111,18 +111,15 @@ def inspect(data: str | Path, out: Path | None, delimiter: str | None) -> None:
     Example: bistochastic inspect people.csv -o plan.toml
     """
     from bistochastic.inspection import inspect as proposed
+    from bistochastic.report.page import put, refuse_taken
 
+    if out is not None:
+        refuse_taken(out)
     text = proposed(data, delimiter=delimiter)
     if out is None:
         click.echo(text, nl=False)
         return
-    try:
-        with out.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        refuse(f"{str(out)!r} exists and is not written over. Choose another name.", 2)
-    except OSError as error:
-        refuse(f"{str(out)!r} cannot be written: {error.strerror}.", 2)
+    put(text, out)
     click.echo(f"Wrote {out}. Read it, correct it, then: bistochastic explain {out}", err=True)
 
 
@@ -267,7 +264,7 @@ main.add_command(tradeoff)
 
 
 @main.command()
-@click.argument("n", type=click.IntRange(min=2), default=12)
+@click.argument("n", type=click.IntRange(min=2, max=500), default=12)
 def families(n: int) -> None:
     """Show the families of matrices side by side.
 

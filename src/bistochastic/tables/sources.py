@@ -118,11 +118,15 @@ def from_file(path: Path, *, delimiter: str = ",", missing: tuple[str, ...] = ("
         elif kind == "arrow":
             frame = pl.scan_ipc(path, glob=False)
         else:
+            refuse_delimiter(delimiter)
             names = _header(path, kind, delimiter)
             frame = pl.scan_csv(
                 path, infer_schema=False, separator=delimiter, glob=False, encoding="utf8"
             )
-            if tuple(frame.collect_schema().names()) != names:
+            read = frame.collect_schema().names()
+            if tuple(name.replace('""', '"') for name in read) == names:  # Polars leaves them so
+                frame = frame.rename(dict(zip(read, names, strict=True)))
+            elif tuple(read) != names:
                 raise TableError(f"The first line of {where} {TORN}")
             return Source(
                 frame, names, kind, where, delimiter, missing, lines=_lines(path).select(LINE)
@@ -253,6 +257,15 @@ def _header(path: Path, kind: Format, delimiter: str) -> tuple[str, ...]:
                 f"stands in its name. Say `delimiter` under [file] in the plan, or --delimiter."
             )
     return _distinct(names, repr(path.name))
+
+
+def refuse_delimiter(mark: str) -> None:
+    """Refuse what cannot stand between two cells."""
+    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
+        raise TableError(
+            "A delimiter is one ASCII character, such as ',' or ';', and no quote or line end. "
+            "Give another one."
+        )
 
 
 def first_line(path: Path) -> str:
