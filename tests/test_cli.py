@@ -286,3 +286,9 @@ def test_nothing_is_wider_than_the_terminal(place):
     plain = [line for line in seen.replace("\r", "").split("\n") if "\x1b" not in line]
     assert plain
     assert max(map(len, plain)) <= 80
+
+
+def test_the_list_of_commands_ends_its_sentences():
+    """In eighty columns, what each command is for is not broken off."""
+    listed = said("--help", terminal_width=80).stdout.partition("Commands:")[2]
+    assert "..." not in listed

@@ -103,7 +103,7 @@ def demo(out: Path | None) -> None:
 @click.option("-o", "--out", type=THERE, help="Write the plan to this file, never over one.")
 @click.option("--delimiter", help="What separates the cells of a text file; guessed if not given.")
 def inspect(data: str | Path, out: Path | None, delimiter: str | None) -> None:
-    """Look at a file, or a table of a database, and propose a plan for it.
+    """Look at a file, or a table of a database; propose a plan.
 
     Its comments say what was guessed. It holds labels that were read off the file, so it is as
     confidential as the file is.
