@@ -182,6 +182,28 @@ def test_json_has_the_schema_that_is_published(words, name, place):
         jsonschema.validate(spoilt, schema)
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("estimate", "out", "--by", "sex,school"), "estimates"),
+        (("within", "out", "--column", "weight", "--by", "sex"), "summaries"),
+        (
+            ("within", "out", "--column", "hours", "--by", "sex", "--statistic", "bounds"),
+            "summaries",
+        ),
+        (("regress", "out", "weight ~ school"), "coefficients"),
+    ],
+)
+def test_answers_to_analysts_have_schemas_too(words, name, place):
+    """Shares, means, bounds and coefficients are as their schemas say, and no other things are."""
+    protected()
+    schema = json.loads(said("schema", name).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(said(*words, "--json").stdout), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate([{"estimate": ["much"]}], schema)
+
+
 def test_the_schema_of_a_plan_knows_plans():
     """Every kind of part is accepted, and a word that is not known is not."""
     schema = schemas.schema("plan")

@@ -281,7 +281,17 @@ def families(n: int) -> None:
 @click.argument(
     "name",
     type=click.Choice(
-        ["plan", "explanation", "manifest", "checks", "estimates", "evaluation", "comparison"]
+        [
+            "plan",
+            "explanation",
+            "manifest",
+            "checks",
+            "estimates",
+            "summaries",
+            "coefficients",
+            "evaluation",
+            "comparison",
+        ]
     ),
 )
 def schema(name: str) -> None:
