@@ -104,6 +104,8 @@ REFUSED = {
     "a place that is none": (("inspect", "people.csv", "-o", "no/plan.toml"), "cannot be written"),
     "no such command": (("protekt",), "No such command"),
     "no such option": (("explain", "plan.toml", "--betta"), "No such option"),
+    "no delimiter": (("inspect", "people.csv", "--delimiter", "ab"), "is one ASCII character"),
+    "too many categories": (("families", "100000"), "not in the range"),
     "nothing comes": (("protect", "-", "--plan", "plan.toml", "--out", "o"), "input is empty"),
 }
 
@@ -118,6 +120,13 @@ def test_refusals(name, place):
     assert refused.stdout == ""
     assert "Traceback" not in refused.stderr
     assert sorted(place.iterdir()) == before
+
+
+def test_a_file_that_could_not_be_written_is_not_in_the_way(place, monkeypatch):
+    """A write that fails leaves no half of a plan, at which the next try would stop."""
+    monkeypatch.setattr("bistochastic.inspection.inspect", lambda *_, **__: "\ud800")
+    assert CliRunner().invoke(main, ["inspect", "people.csv", "-o", "half.toml"]).exit_code == 3
+    assert not (place / "half.toml").exists()
 
 
 def test_a_broken_promise_ends_with_one(place):
@@ -172,6 +181,28 @@ def test_json_has_the_schema_that_is_published(words, name, place):
     spoilt = [*given, {"promise": 3}] if isinstance(given, list) else given | {"release": 3}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(spoilt, schema)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("estimate", "out", "--by", "sex,school"), "estimates"),
+        (("within", "out", "--column", "weight", "--by", "sex"), "summaries"),
+        (
+            ("within", "out", "--column", "hours", "--by", "sex", "--statistic", "bounds"),
+            "summaries",
+        ),
+        (("regress", "out", "weight ~ school"), "coefficients"),
+    ],
+)
+def test_answers_to_analysts_have_schemas_too(words, name, place):
+    """Shares, means, bounds and coefficients are as their schemas say, and no other things are."""
+    protected()
+    schema = json.loads(said("schema", name).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(said(*words, "--json").stdout), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate([{"estimate": ["much"]}], schema)
 
 
 def test_the_schema_of_a_plan_knows_plans():
@@ -279,3 +310,9 @@ def test_nothing_is_wider_than_the_terminal(place):
     plain = [line for line in seen.replace("\r", "").split("\n") if "\x1b" not in line]
     assert plain
     assert max(map(len, plain)) <= 80
+
+
+def test_the_list_of_commands_ends_its_sentences():
+    """In eighty columns, what each command is for is not broken off."""
+    listed = said("--help", terminal_width=80).stdout.partition("Commands:")[2]
+    assert "..." not in listed

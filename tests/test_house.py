@@ -14,7 +14,9 @@ TEXTS = [
     path
     for folder in (".", "docs", "src", "tests", "changelog.d", "requirements", ".ci")
     for path in ((ROOT / folder).glob("*") if folder == "." else (ROOT / folder).rglob("*"))
-    if path.is_file() and path.suffix not in {".pyc", ".lock"} and path.name != "LICENSE"
+    if path.is_file()
+    and path.suffix not in {".pyc", ".lock"}
+    and path.name not in {"LICENSE", ".git"}
 ]
 SEED = re.compile(r"seed|random_state|\brng\b|generator", re.IGNORECASE)
 

@@ -19,6 +19,7 @@ from bistochastic.plan.plan import Plan
 from bistochastic.population import people
 from bistochastic.proposal import in_order
 from bistochastic.run import protect
+from bistochastic.tables.sources import from_file
 from tests.surveys import KEY, survey
 
 ENDINGS = ["csv", "csv.gz", "csv.zst", "parquet", "arrow"]
@@ -315,3 +316,21 @@ def test_every_proposal_is_a_plan_that_protects_its_file(frame, ending):
         assert not re.search(r"[^\S \n]", text), "white space other than blanks is escaped"
         _, release = taken(path, Path(space) / "out")
         assert release.manifest.rows == said["rows"]
+
+
+def test_names_in_quotes_are_read_as_they_are_meant(tmp_path):
+    """A quote in a column name, a comma, letters of any alphabet: all of it is the name."""
+    path = tmp_path / "named.csv"
+    rows = "".join(f"{place},x{place % 3},{place % 2}\n" for place in range(40))
+    path.write_text('"größe, in cm","na""me",日本 語\n' + rows, "utf-8")
+    plan = Plan.from_text(inspect(path))
+    assert list(plan.columns) == ["größe, in cm", 'na"me', "日本 語"]
+    assert protect(path, plan, KEY).data.columns == list(plan.columns)
+
+
+@pytest.mark.parametrize("mark", ["", "ab", '"', "\n", "é"])
+def test_a_delimiter_is_one_character(mark, tmp_path):
+    """What cannot stand between two cells is refused in words."""
+    path = put(pl.DataFrame({"a": [1, 2], "b": [3, 4]}), tmp_path / "x.csv")
+    with pytest.raises(TableError, match="one ASCII character"):
+        from_file(path, delimiter=mark)

@@ -104,7 +104,7 @@ def demo(out: Path | None) -> None:
 @click.option("-o", "--out", type=THERE, help="Write the plan to this file, never over one.")
 @click.option("--delimiter", help="What separates the cells of a text file; guessed if not given.")
 def inspect(data: str | Path, out: Path | None, delimiter: str | None) -> None:
-    """Look at a file, or a table of a database, and propose a plan for it.
+    """Look at a file, or a table of a database; propose a plan.
 
     Its comments say what was guessed. It holds labels that were read off the file, so it is as
     confidential as the file is.
@@ -112,18 +112,15 @@ def inspect(data: str | Path, out: Path | None, delimiter: str | None) -> None:
     Example: bistochastic inspect people.csv -o plan.toml
     """
     from bistochastic.inspection import inspect as proposed
+    from bistochastic.report.page import put, refuse_taken
 
+    if out is not None:
+        refuse_taken(out)
     text = proposed(data, delimiter=delimiter)
     if out is None:
         click.echo(text, nl=False)
         return
-    try:
-        with out.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        refuse(f"{str(out)!r} exists and is not written over. Choose another name.", 2)
-    except OSError as error:
-        refuse(f"{str(out)!r} cannot be written: {error.strerror}.", 2)
+    put(text, out)
     click.echo(f"Wrote {out}. Read it, correct it, then: bistochastic explain {out}", err=True)
 
 
@@ -268,7 +265,7 @@ main.add_command(tradeoff)
 
 
 @main.command()
-@click.argument("n", type=click.IntRange(min=2), default=12)
+@click.argument("n", type=click.IntRange(min=2, max=500), default=12)
 def families(n: int) -> None:
     """Show the families of matrices side by side.
 
@@ -285,7 +282,17 @@ def families(n: int) -> None:
 @click.argument(
     "name",
     type=click.Choice(
-        ["plan", "explanation", "manifest", "checks", "estimates", "evaluation", "comparison"]
+        [
+            "plan",
+            "explanation",
+            "manifest",
+            "checks",
+            "estimates",
+            "summaries",
+            "coefficients",
+            "evaluation",
+            "comparison",
+        ]
     ),
 )
 def schema(name: str) -> None:

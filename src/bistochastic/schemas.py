@@ -6,7 +6,7 @@ An editor of TOML takes the one of the plan to complete keys and to mark mistake
 import json
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from bistochastic.analyst.statement import Statement
 from bistochastic.manifest import Explanation, Manifest
@@ -17,12 +17,27 @@ from bistochastic.verify import Check
 
 __all__ = ["SCHEMAS", "schema", "text"]
 
+
+class Coefficient(BaseModel, extra="forbid"):
+    """A term of a model; what is not finite is null."""
+
+    term: str
+    estimate: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+
+
+Row = dict[str, str | bool | int | float | None]  # labels of a cell, then numbers
+
 SCHEMAS: dict[str, tuple[str, TypeAdapter[Any], bool]] = {
     "plan": ("A plan, as TOML or JSON", TypeAdapter(PlanModel), True),
     "explanation": ("explain --json", TypeAdapter(Explanation), False),
     "manifest": ("manifest.json and protect --json", TypeAdapter(Manifest), False),
     "checks": ("verify --json", TypeAdapter(list[Check]), False),
     "estimates": ("estimate --json", TypeAdapter(Statement), False),
+    "summaries": ("within --json", TypeAdapter(list[Row]), False),
+    "coefficients": ("regress --json", TypeAdapter(list[Coefficient]), False),
     "evaluation": ("evaluate --json", TypeAdapter(Account), False),
     "comparison": ("compare --json", TypeAdapter(Verdicts), False),
 }

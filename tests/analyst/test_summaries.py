@@ -324,3 +324,19 @@ def test_the_command(release, tmp_path):
     refused = CliRunner().invoke(main, [*typed[:2], "--column", "income", "--by", "sex"])
     assert refused.exit_code == 2
     assert "bounds" in refused.stderr
+
+
+@pytest.mark.parametrize(("column", "why"), [("person", "left out"), ("household", "pseudonyms")])
+def test_what_is_not_there_is_not_advised(release, column, why):
+    """Nobody is sent to the shares of a column that was left out or renamed."""
+    with pytest.raises(bs.TableError, match=why) as told:
+        bs.within(release, None, column)
+    assert "Ask for" not in str(told.value)
+
+
+def test_nobody_makes_no_cells():
+    """A release of no rows says so, in words of tables."""
+    plan = planned(a={"role": "plain"}, b={"role": "plain"})
+    release = bs.protect(pl.DataFrame({"a": [], "b": []}, schema={"a": str, "b": str}), plan, KEY)
+    with pytest.raises(bs.TableError, match="has no rows"):
+        bs.estimate(release, columns=["a"])

@@ -306,3 +306,9 @@ def test_the_command_refuses_readably(tmp_path):
     done = typed(tmp_path, "--key-column", "nobody")
     assert done.exit_code == 2
     assert "has no column 'nobody'" in done.output
+
+
+def test_nobody_has_nothing_to_trade():
+    """A file of no rows is refused by name, not by a matrix of no size."""
+    with pytest.raises(bs.TableError, match="has no rows"):
+        bs.plane(people().clear(), "age", "ill")

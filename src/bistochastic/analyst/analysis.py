@@ -24,6 +24,10 @@ __all__ = ["MOVED", "Asked", "Numbers", "beside", "codes_of", "folded", "refuse_
 Array = NDArray[Any]
 
 MOVED = ("permuted", "drawn", "averaged")
+GONE = {
+    "dropped": "it was left out of the release",
+    "pseudonyms": "pseudonyms stand in its place",
+}
 
 
 @final
@@ -79,6 +83,10 @@ class Asked:
     def numbers(self, sides: Sequence[Side]) -> Numbers:
         """The records that have a number."""
         said = self.said
+        if said.treatment in GONE:
+            raise TableError(
+                f"Column {self.column!r} holds no numbers to add up: {GONE[said.treatment]}."
+            )
         if said.treatment not in ("untouched", *MOVED):
             raise TableError(
                 f"Column {self.column!r} holds no numbers to add up: it was {said.treatment}. Ask "

@@ -256,6 +256,11 @@ class _Columns:
                     f"{name!r} holds other numbers."
                 )
             return next(self._each(name))
+        if success is None and len(labels) > 2:  # a guess, or numbers with a stray word among them
+            raise TableError(
+                f"Column {name!r} has {len(labels):,} labels, and one of them has to count as one. "
+                f"Say which: `success`, or --success."
+            )
         wanted = labels[-1] if success is None else success
         if wanted not in labels:
             raise TableError(

@@ -133,6 +133,8 @@ class Reported:
         declared = [label for label in column.labels or () if label in set(found)]
         others = [label for label in found if label not in set(declared)]
         domain = Domain((*declared, *others), "keep" if gaps else "refuse")
+        if not found and not gaps:
+            raise TableError(f"Column {column.name!r} makes no cells: the release has no rows.")
         axis = Axis.passing(len(domain.labels) + gaps)
         return Side(axis, (column.name,), (domain,), (column.name,))
 

@@ -28,7 +28,7 @@ def compare(
     delimiter: str | None,
     as_json: bool,
 ) -> None:
-    """Order several maskings of one file as far as everybody would agree.
+    """Order several maskings of one file as all would agree.
 
     One is above another only if it is at least as good for every aversion to risk, or to loss;
     else the points are told at which the better one changes.

@@ -124,6 +124,8 @@ def plane(
         raise TableError(f"Numbers need at least 2 cells; got {bins}.")
     wanted = list(dict.fromkeys(names[0] + names[1]))
     columns = source.frame.select(wanted).collect(engine="streaming")
+    if not columns.height:
+        raise TableError(f"{source.where} has no rows, so there is nothing to trade.")
     known, secret = (
         [coded(columns[name], source, plan, bins, measure) for name in some] for some in names
     )

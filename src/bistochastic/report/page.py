@@ -123,12 +123,19 @@ def put(text: str, path: str | Path) -> Path:
     refuse_taken(path)
     where = Path(path)
     try:
-        with where.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        file = where.open("x", encoding="utf-8", newline="\n")
     except FileExistsError:
         raise _taken(where) from None
     except OSError as error:
         raise ReleaseError(f"{str(where)!r} cannot be written: {error.strerror}.") from None
+    try:
+        with file:
+            file.write(text)
+    except BaseException as error:  # half a page would be in the way of the next try
+        where.unlink(missing_ok=True)  # "x" made it, so it is ours
+        if isinstance(error, OSError):
+            raise ReleaseError(f"{str(where)!r} cannot be written: {error.strerror}.") from None
+        raise
     return where
 
 

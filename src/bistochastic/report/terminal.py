@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -85,7 +85,7 @@ def explained(
         (" × ".join(group.columns), group.matrix, group.guarantee) for group in together
     ]
     if categorical:
-        parts += [_categories(categorical), Text()]
+        parts += [_Categories(categorical), Text()]
     ranked = [column for column in columns if column.treatment in RANKED]
     if ranked:
         parts += [_individuals(ranked, rows), Text()]
@@ -100,26 +100,33 @@ def explained(
     return Group(*parts, *_warned(warnings))
 
 
-def _categories(lines: Iterable[tuple[str, str, Guarantee]]) -> Table:
-    """A line for each channel."""
-    table = plain_table()
-    table.add_column("column", style="bold", overflow="fold", min_width=9)
-    for heading in ("matrix", "beta", "bits", "least", "epsilon", "true", "die", "shares"):
-        left = heading in ("matrix", "beta")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
-    for name, matrix, given in lines:
-        table.add_row(
-            name,
-            matrix,
-            f"{given.beta:.2f} {gauge(given.beta)}",
-            f"{given.bits:.2f}/{given.max_bits:.2f}",
-            f"{given.min_row_bits:.2f}",
-            number(given.epsilon),
-            percent(given.truth_mean),
-            die(given),
-            recoverable(given),
-        )
-    return table
+class _Categories:
+    """A line for each channel, with bars and units where there is room for them."""
+
+    def __init__(self, lines: Sequence[tuple[str, str, Guarantee]]) -> None:
+        self.lines = lines
+
+    def __rich_console__(self, on: Console, options: ConsoleOptions) -> RenderResult:
+        roomy = options.max_width >= WIDE
+        table = plain_table()
+        table.add_column("column", style="bold", overflow="fold", min_width=9)
+        table.add_column("matrix", overflow="fold", no_wrap=roomy)
+        table.add_column("beta", no_wrap=True)
+        for heading in ("bits", "least", "epsilon", "true", "die", "shares"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for name, matrix, given in self.lines:
+            table.add_row(
+                name,
+                matrix,
+                f"{given.beta:.2f} {gauge(given.beta)}" if roomy else f"{given.beta:.2f}",
+                f"{given.bits:.2f}/{given.max_bits:.2f}",
+                f"{given.min_row_bits:.2f}",
+                number(given.epsilon),
+                percent(given.truth_mean),
+                die(given) if roomy else die(given).removesuffix(" sides"),
+                recoverable(given),
+            )
+        yield table
 
 
 def _individuals(columns: Iterable[Published], rows: int | None) -> Table:
@@ -127,8 +134,8 @@ def _individuals(columns: Iterable[Published], rows: int | None) -> Table:
     table = plain_table()
     table.add_column("numbers", style="bold", overflow="fold", min_width=9)
     for heading in ("how", "bits each", "least", "jointly", "index ε", "holds"):
-        left = heading in ("how", "holds")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+        words = heading in ("how", "holds")  # they may go on in the next line, numbers may not
+        table.add_column(heading, justify="left" if words else "right", no_wrap=not words)
     for column in columns:
         given = column.guarantee
         how = f"{column.treatment}, {column.matrix}"

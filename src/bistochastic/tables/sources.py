@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol, final
 
@@ -118,11 +117,15 @@ def from_file(path: Path, *, delimiter: str = ",", missing: tuple[str, ...] = ("
         elif kind == "arrow":
             frame = pl.scan_ipc(path, glob=False)
         else:
+            refuse_delimiter(delimiter)
             names = _header(path, kind, delimiter)
             frame = pl.scan_csv(
                 path, infer_schema=False, separator=delimiter, glob=False, encoding="utf8"
             )
-            if tuple(frame.collect_schema().names()) != names:
+            read = frame.collect_schema().names()
+            if tuple(name.replace('""', '"') for name in read) == names:  # Polars leaves them so
+                frame = frame.rename(dict(zip(read, names, strict=True)))
+            elif tuple(read) != names:
                 raise TableError(f"The first line of {where} {TORN}")
             return Source(
                 frame, names, kind, where, delimiter, missing, lines=_lines(path).select(LINE)
@@ -137,8 +140,9 @@ def from_frame(given: Any) -> Source:
     A frame of Spark stays where it is.
     """
     if of_spark(given):  # whose engine is above this, and only there when somebody brings a frame
-        source: Source = import_module("bistochastic.tables.spark.far").from_spark(given)
-        return source
+        from bistochastic.tables.spark.far import from_spark
+
+        return from_spark(given)
     where = f"the {type(given).__module__.partition('.')[0]} frame"
     if isinstance(given, pl.LazyFrame):
         with understood(where):
@@ -253,6 +257,15 @@ def _header(path: Path, kind: Format, delimiter: str) -> tuple[str, ...]:
                 f"stands in its name. Say `delimiter` under [file] in the plan, or --delimiter."
             )
     return _distinct(names, repr(path.name))
+
+
+def refuse_delimiter(mark: str) -> None:
+    """Refuse what cannot stand between two cells."""
+    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
+        raise TableError(
+            "A delimiter is one ASCII character, such as ',' or ';', and no quote or line end. "
+            "Give another one."
+        )
 
 
 def first_line(path: Path) -> str:
