@@ -334,3 +334,10 @@ def test_a_delimiter_is_one_character(mark, tmp_path):
     path = put(pl.DataFrame({"a": [1, 2], "b": [3, 4]}), tmp_path / "x.csv")
     with pytest.raises(TableError, match="one ASCII character"):
         from_file(path, delimiter=mark)
+
+
+@pytest.mark.parametrize("given_", [None, 3, pl.DataFrame({"a": [1]})])
+def test_only_what_has_a_place_is_inspected(given_):
+    """A frame, or nothing, is refused with what to do."""
+    with pytest.raises(TableError, match="Write it to a file first"):
+        inspect(given_)

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ GAPS = ("NA", "N/A", "NULL", "null", "NaN", "nan", "?", ".", "-")  # texts often
 WHOLE = re.compile(r"0|-?[1-9]\d*")  # a whole number, spelled as TOML would
 
 
-def inspect(path: str | Path, *, delimiter: str | None = None) -> str:
+def inspect(path: str | PathLike[str], *, delimiter: str | None = None) -> str:
     """A plan in TOML for a file, with comments on what was guessed.
 
     The plan holds labels that were read off the data, so it is as confidential as the file.
@@ -30,6 +31,11 @@ def inspect(path: str | Path, *, delimiter: str | None = None) -> str:
         path: The file, or the address of a table in a database.
         delimiter: What separates the cells of a text file; guessed if not given.
     """
+    if not isinstance(path, str | PathLike):  # in spite of its type
+        raise TableError(
+            f"A plan is proposed for a file or a table of a database; got a {type(path).__name__}. "
+            f"Write it to a file first."
+        )
     if isinstance(path, str) and is_database(path):
         source = from_place(path, ordered=False)
         columns = [seen(source, name, ("",)) for name in source.names]
