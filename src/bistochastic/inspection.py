@@ -54,10 +54,12 @@ def inspect(path: str | PathLike[str], *, delimiter: str | None = None) -> str:
 
 
 def guessed_delimiter(path: Path) -> str:
-    """The mark that splits the header into most names, none of them empty."""
+    """The mark that splits the header into most names, if possible none of them empty."""
     header = first_line(path)
     names = {mark: next(csv.reader([header], delimiter=mark)) for mark in DELIMITERS}
-    return max(DELIMITERS, key=lambda mark: len(names[mark]) if all(names[mark]) else 0)
+    return max(
+        DELIMITERS, key=lambda mark: (len(list(filter(None, names[mark]))), all(names[mark]))
+    )
 
 
 def found_gaps(source: Source) -> tuple[str, ...]:
