@@ -1,5 +1,6 @@
 """A small survey and its plan, for tests of the way of a row."""
 
+import duckdb
 import numpy as np
 import polars as pl
 
@@ -7,6 +8,16 @@ from bistochastic.keystream import Key
 from bistochastic.plan.plan import Plan
 
 KEY = Key(bytes(range(32)))  # a test key
+KINDS = {  # of dataframes: there, and back
+    "polars": (lambda frame: frame, lambda out: out),
+    "lazy": (lambda frame: frame.lazy(), lambda out: out.collect()),
+    "pandas": (lambda frame: frame.to_pandas(), pl.from_pandas),
+    "pyarrow": (lambda frame: frame.to_arrow(), pl.from_arrow),
+    "duckdb": (
+        lambda frame: duckdb.from_arrow(frame.to_arrow()),
+        lambda out: pl.DataFrame(out.to_arrow_table()),
+    ),
+}
 
 TEXT = """
 release = "survey"

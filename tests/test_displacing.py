@@ -93,6 +93,21 @@ def test_the_key_says_who_met_whom():
         assert (first != other.columns[0]).mean() > 0.8
 
 
+def test_another_target_has_words_of_its_own():
+    """Targets that differ by next to nothing, of either kind, do not move alike."""
+    x = np.arange(400)
+    first = displace(x, 20, KEY, **NAMED).columns[0]
+    again = displace(x, 20 + 1e-9, KEY, **NAMED)
+    assert again.protection == 20
+    assert np.mean(again.columns[0] == first) < 0.2
+    pair = [
+        displace_together([x, x], 20, KEY, by=x, information_loss=loss, **NAMED).columns
+        for loss in (4, 4 + 1e-9)
+    ]
+    assert np.array_equal(pair[0][0], pair[1][0])
+    assert np.mean(pair[0][1] == pair[1][1]) < 0.4
+
+
 def test_whoever_meets_whom_is_uniform():
     """In a block of four either way with probability one half: 4000 keys, false alarm 1e-9."""
     seen = np.array([_laid(4, 4, Many(number, size=4))[0] for number in range(4000)])

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from datetime import date
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,18 +15,8 @@ import pytest
 from bistochastic.errors import DomainError, PlanError, TableError
 from bistochastic.plan.plan import Plan
 from bistochastic.run import protect
-from tests.surveys import KEY, plan, survey
+from tests.surveys import KEY, KINDS, plan, survey
 
-KINDS = {
-    "polars": (lambda frame: frame, lambda out: out),
-    "lazy": (lambda frame: frame.lazy(), lambda out: out.collect()),
-    "pandas": (lambda frame: frame.to_pandas(), pl.from_pandas),
-    "pyarrow": (lambda frame: frame.to_arrow(), pl.from_arrow),
-    "duckdb": (
-        lambda frame: duckdb.from_arrow(frame.to_arrow()),
-        lambda out: pl.DataFrame(out.to_arrow_table()),
-    ),
-}
 CHANGED = ("sex", "age", "member", "smoker", "region", "income", "spend", "hours")
 
 

@@ -13,6 +13,7 @@ from bistochastic.commands.evaluate import evaluate
 from bistochastic.commands.regress import regress
 from bistochastic.commands.report import report
 from bistochastic.commands.shared import (
+    AS_JSON,
     HERE,
     TABLE,
     THERE,
@@ -126,7 +127,7 @@ def inspect(data: str | Path, out: Path | None, delimiter: str | None) -> None:
 @main.command()
 @click.argument("plan", type=HERE)
 @click.option("--rows", type=click.IntRange(min=1), help="How many rows numeric columns will have.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def explain(plan: Path, rows: int | None, as_json: bool) -> None:
     """Say what a plan guarantees, before any data is touched.
 
@@ -228,7 +229,7 @@ main.add_command(report)
 @click.argument("folder", type=HERE)
 @click.option("--key", "key_path", type=HERE, help="The key the release was made with.")
 @click.option("--original", type=HERE, help="The file it was made of.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def verify(folder: Path, key_path: Path | None, original: Path | None, as_json: bool) -> None:
     """Recompute what was promised of a release.
 

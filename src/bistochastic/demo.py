@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bistochastic.analyst.contingency import estimate
 from bistochastic.folder import refuse_occupied
 from bistochastic.keystream import Key
-from bistochastic.manifest import Manifest
 from bistochastic.plan.plan import Plan
 from bistochastic.population import PLAN, people
 from bistochastic.report.terminal import checked, console, explained
@@ -34,12 +34,15 @@ def walk(out: Path | None = None) -> None:
     screen = console()
     space: Any = tempfile.TemporaryDirectory() if out is None else nullcontext(str(out))
     with space as folder:
-        _walk(screen, Path(folder))
+        _walk(screen, Path(folder), report=out is not None)
     if out is not None:
-        screen.print(f"Kept in {out}: people.csv, plan.toml, release.key and release/.")
+        screen.print(
+            f"Kept in {out}: people.csv, plan.toml, release.key and release/. Open "
+            f"{out / 'release' / 'report.html'} in a browser."
+        )
 
 
-def _walk(screen: Console, folder: Path) -> None:
+def _walk(screen: Console, folder: Path, *, report: bool) -> None:
     table, plan, key = people(), Plan.from_text(PLAN, name="plan.toml"), Key.new()
     table.write_csv(folder / "people.csv")
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
@@ -64,12 +67,12 @@ def _walk(screen: Console, folder: Path) -> None:
         "protect people.csv --plan plan.toml --out release --key release.key",
     )
     release = protect(folder / "people.csv", plan, key)
-    release.write(folder / "release")
+    release.write(folder / "release", report=report)
     screen.print(sample(release.data))
     screen.print(Text("Nobody's line can be believed, and yet:", style="italic"), justify="left")
 
-    _step(screen, 4, "What everybody can learn from it", "from the release alone, without the key")
-    screen.print(learnt(table, release.data, release.manifest))
+    _step(screen, 4, "What everybody can learn from it", "estimate release --by school")
+    screen.print(learnt(table, release.data, estimate(folder / "release", columns=["school"])))
 
     _step(screen, 5, "What was promised is what is there", "verify release --key … --original …")
     checks = verify(folder / "release", key=key, original=folder / "people.csv")
@@ -97,20 +100,21 @@ def sample(table: pl.DataFrame) -> Table:
     return made
 
 
-def learnt(before: pl.DataFrame, after: pl.DataFrame, manifest: Manifest) -> Table:
+def learnt(before: pl.DataFrame, after: pl.DataFrame, estimated: pl.DataFrame) -> Table:
     """True shares of schooling, what the reports say, and what is estimated from them."""
-    column = manifest.column("school")
-    labels = list(column.labels or ())
+    labels = estimated["school"].to_list()
     true, reported = shares(before["school"], labels), shares(after["school"], labels)
-    estimated = manifest.channel("school").rsolve(reported)
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("school", "true", "as reported", "estimated"):
+    for name in ("school", "true", "as reported", "estimated", "0.95 interval"):
         made.add_column(name, justify="left" if name == "school" else "right")
-    for label, *numbers in zip(labels, true, reported, estimated, strict=True):
-        made.add_row(label, *(f"{number:.1%}" for number in numbers))
+    found = estimated.select("estimate", "low", "high").rows()
+    for label, truth, report, (share, low, high) in zip(labels, true, reported, found, strict=True):
+        made.add_row(
+            label, f"{truth:.1%}", f"{report:.1%}", f"{share:.1%}", f"{low:.1%} … {high:.1%}"
+        )
     kept = int(before["income"].sum()) == int(after["income"].cast(pl.Int64).sum())
     made.add_row("")
-    made.add_row("sum of incomes", "", "", "the same to the unit" if kept else "differs")
+    made.add_row("sum of incomes", "", "", "the same" if kept else "differs", "to the unit")
     return made
 
 

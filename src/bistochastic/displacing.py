@@ -83,7 +83,8 @@ def displace(
     n = individuals.present
     if alpha > 1:
         raise TargetError(f"Protection is asked for alpha of at most 1; got {alpha}.")
-    order = _meeting(n, protection, alpha, _words(key, n, release, column))
+    words = _words(key, n, release, column, "protection", protection, alpha)
+    order = _meeting(n, protection, alpha, words)
     moved = individuals.placed(given, given[individuals.rows[order]])
     return Displaced((moved,), _attained(order, alpha), ())
 
@@ -121,12 +122,14 @@ def displace_together(
     key_column = np.asarray(by)
     rows = Individuals.of(np.arange(given[0].size), by=key_column).rows
     n = rows.size
-    first = _meeting(n, protection, alpha, _words(key, n, release, column))
+    words = _words(key, n, release, column, "protection", protection, alpha)
+    first = _meeting(n, protection, alpha, words)
     moved, lost = [], []
     for number, values in enumerate(given):
         order = first
         if number:
-            words = _words(key, n, release, f"{column}/{number}")
+            asked = f"information of column {number}", information_loss, theta
+            words = _words(key, n, release, column, *asked)
             extra = _meeting(n, information_loss, theta, words, floor=0.0)
             order = first[extra]
             lost.append(_attained(extra, theta, floor=0.0))
@@ -136,11 +139,14 @@ def displace_together(
     return Displaced(tuple(moved), _attained(first, alpha), tuple(lost))
 
 
-def _words(key: Key, n: int, release: str, column: str) -> Words:
+def _words(
+    key: Key, n: int, release: str, column: str, what: str, target: float, order: float
+) -> Words:
+    """Words of their own for each target: two under the same words would give each other away."""
     scope = Scope(
         release=release,
         column=column,
-        domain=domain_digest(["individuals", n]),
+        domain=domain_digest(["individuals", n, what, float(target), float(order)]),
         matrix=None,
         word_bits=WORD_BITS,
     )

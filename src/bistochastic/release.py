@@ -121,18 +121,18 @@ class Release:
             data = self._described(path, rows, following.hexdigest())
             told = self._manifest.model_copy(update={"rows": rows, "data": data})
             if report:
-                told = self._reported(told, path, Path(folder).name)
+                told = self._reported(told, path)
             (hidden / MANIFEST).write_text(told.text(), encoding="utf-8", newline="\n")
         self._manifest = told
         return Path(folder)
 
-    def _reported(self, told: Manifest, path: Path, name: str) -> Manifest:
+    def _reported(self, told: Manifest, path: Path) -> Manifest:
         """The manifest, with the hash of the public report that is now beside the data."""
         from bistochastic.telling import told as page
 
         source = self._table.source
         released = from_file(path, delimiter=source.delimiter, missing=(*source.missing, ""))
-        text = page(told, released, where=name).encode()
+        text = page(told, released).encode()  # whatever the folder is called
         (path.parent / REPORT).write_bytes(text)
         return told.model_copy(update={"report": hashlib.sha256(text).hexdigest()})
 

@@ -1,7 +1,6 @@
 """The way of a row, from a table and a plan to what may be published."""
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,7 +106,9 @@ def carried(
 def spark() -> Any:
     """The engine of Spark, where it is installed."""
     try:
-        return import_module("bistochastic.tables.spark.table")
+        from bistochastic.tables.spark import table
+
+        return table
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.startswith("bistochastic"):
             raise

@@ -2,7 +2,6 @@
 
 import datetime
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -12,19 +11,9 @@ from bistochastic.analyst.contingency import BOUNDARY, FACE, NEGATIVE, UNTOLD
 from bistochastic.estimate import shares
 from bistochastic.plan.plan import Plan
 from tests.pages import ROOT
-from tests.surveys import KEY, plan, survey
+from tests.surveys import KEY, KINDS, plan, survey
 
 DATA = ROOT.parent / "shared" / "data"
-KINDS = {
-    "polars": (lambda frame: frame, lambda out: out),
-    "lazy": (lambda frame: frame.lazy(), lambda out: out.collect()),
-    "pandas": (lambda frame: frame.to_pandas(), pl.from_pandas),
-    "pyarrow": (lambda frame: frame.to_arrow(), pl.from_arrow),
-    "duckdb": (
-        lambda frame: duckdb.from_arrow(frame.to_arrow()),
-        lambda out: pl.DataFrame(out.to_arrow_table()),
-    ),
-}
 NUMBERS = ["estimate", "se", "low", "high", "count", "count_se", "interval", "note"]
 
 

@@ -1,5 +1,6 @@
 """Numbers that changed places: what stands for them has no bias over all permutations."""
 
+import math
 from itertools import combinations, permutations
 
 import numpy as np
@@ -94,6 +95,32 @@ def test_the_spread_of_a_matching_is_its_variance(order):
     mean = sum(chance * total for chance, total in sums)
     variance = sum(chance * (total - mean) ** 2 for chance, total in sums)
     assert found.spread(weights) == pytest.approx(variance)
+
+
+@pytest.mark.parametrize(("n", "truth"), [(2, 0.8), (3, 0.9), (4, 0.7), (5, 0.5), (6, 0.7)])
+def test_the_spread_of_a_subset_is_without_bias(n, truth):
+    """Over all subsets and all orders of each, the mean of what is told is the variance."""
+    rng = np.random.default_rng(n)
+    values, weights = rng.gamma(1.0, 10.0, n), rng.normal(0, 1, n)
+    weights += values / 5  # who counts most has most
+    matrix = bs.Mixture(n, truth=truth)
+    more, fewer = math.modf(n * (1 - truth))
+    chances, totals, told = [], [], []
+    for size, share in ((1 + int(fewer), 1 - more), (2 + int(fewer), more)):
+        subsets = list(combinations(range(n), size))
+        for subset in subsets:
+            for order in permutations(subset):
+                seen = values.copy()
+                seen[list(subset)] = values[list(order)]
+                found = restored(seen, matrix)
+                chances.append(share / len(subsets) / math.factorial(size))
+                totals.append(float(found.values @ weights))
+                told.append(found.spread(weights))
+    chances, totals = np.array(chances), np.array(totals)
+    assert chances.sum() == pytest.approx(1)
+    assert chances @ totals == pytest.approx(values @ weights)
+    assert min(told) > 0  # none was cut off at zero
+    assert chances @ told == pytest.approx(chances @ (totals - values @ weights) ** 2)
 
 
 def test_everybody_together_is_known():

@@ -105,6 +105,17 @@ def test_neither_order_nor_names_matter(file, chance):
     assert one.information.plug_in == pytest.approx(two.information.plug_in, abs=1e-12)
 
 
+@given(files(), st.data())
+def test_what_is_missing_stands_behind_all_values_that_there_can_be(file, data):
+    """A missing value is a value of its own at the end, whether or not the last ones occur."""
+    keys, sensitive, size = file
+    gaps = data.draw(st.lists(st.booleans(), min_size=len(sensitive), max_size=len(sensitive)))
+    coded = [-1 if gap else code for gap, code in zip(gaps, sensitive, strict=True)]
+    told = [size if gap else code for gap, code in zip(gaps, sensitive, strict=True)]
+    one, two = (closeness(anonymity(keys), s, ordered=True, size=size) for s in (coded, told))
+    assert one.t == pytest.approx(two.t, abs=1e-12)
+
+
 @given(files())
 def test_counting_and_sorting_agree(file):
     """Whether numbers are few enough to be counted changes nothing."""

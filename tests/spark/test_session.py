@@ -42,13 +42,13 @@ def put(folder):
 def test_the_command_line_hands_a_file_to_spark(spark, tmp_path):
     """In the session that runs; the release is the one of this process, and verifies."""
     asked = put(tmp_path)
-    for engine in ("spark", "local"):
-        told = CliRunner().invoke(
-            main, [*asked, "--out", str(tmp_path / engine), "--engine", engine]
-        )
+    folders = {engine: tmp_path / engine / "release" for engine in ("spark", "local")}
+    for engine, folder in folders.items():
+        folder.parent.mkdir()
+        told = CliRunner().invoke(main, [*asked, "--out", str(folder), "--engine", engine])
         assert told.exit_code == 0, told.output
-    for name in ("data.csv", "manifest.json"):
-        assert (tmp_path / "spark" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+    for name in ("data.csv", "manifest.json", "report.html"):
+        assert (folders["spark"] / name).read_bytes() == (folders["local"] / name).read_bytes()
     bad = CliRunner().invoke(main, [*asked, "--out", str(tmp_path / "o"), "--engine", "cluster"])
     assert bad.exit_code == 2
 

@@ -32,9 +32,9 @@ __all__ = ["Reported"]
 
 INSTEAD = {
     "permuted": "its numbers are all there, once each, but not beside their owners. Leave it out "
-    "of this table; `within` tells its means and totals in the cells of other columns.",
+    "of this table; `within` tells its means in the cells of other columns, or bounds of them.",
     "drawn": "its numbers are those of others of similar rank. Leave it out of this table; "
-    "`within` tells its quantiles, and its means in the cells of other columns.",
+    "`within` tells its quantiles.",
     "averaged": "its numbers are means of several people, and the mean of all is exact. Leave it "
     "out of this table.",
     "pseudonyms": "it names people or households. Leave it out of this table.",

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from bistochastic.commands.evaluate import listed
-from bistochastic.commands.shared import HERE, read_plan, refuse
+from bistochastic.commands.shared import AS_JSON, HERE, read_plan, refuse
 
 __all__ = ["compare"]
 
@@ -18,7 +18,7 @@ __all__ = ["compare"]
 @click.option("--id", "who", metavar="COLUMN", help="Link records by this column.")
 @click.option("--nominal", metavar="COLUMNS", help="Columns of numbers that have no order.")
 @click.option("--delimiter", help="What separates the cells of text files; guessed if not given.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def compare(
     original: Path,
     masked: tuple[Path, ...],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import TABLE
+from bistochastic.commands.shared import TABLE, VARIANCE, estimating
 
 __all__ = ["estimate"]
 
@@ -12,10 +12,7 @@ __all__ = ["estimate"]
 @click.command()
 @click.argument("folder", type=TABLE)
 @click.option("--by", required=True, multiple=True, help="The columns whose cells are wanted.")
-@click.option(
-    "--variance", type=click.Choice(["sample", "file"]), default="sample", show_default=True,
-    help="Whether respondents are a sample, or the file is all there are.",
-)  # fmt: skip
+@VARIANCE
 @click.option(
     "--method", type=click.Choice(["unbiased", "likelihood"]), default="unbiased",
     show_default=True, help="Shares that may be negative, or the most likely ones.",
@@ -24,9 +21,7 @@ __all__ = ["estimate"]
     "--interval", type=click.Choice(["score", "normal"]), default="score", show_default=True,
     help="The kind of interval; score suits small cells.",
 )  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--weight", help="A column of survey weights.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@estimating
 def estimate(
     folder: str | Path, by: tuple[str, ...], variance: str, method: str, interval: str,
     level: float, weight: str | None, as_json: bool,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import HERE, TABLE, THERE, called, read_plan, refuse
+from bistochastic.commands.shared import AS_JSON, HERE, TABLE, THERE, called, read_plan, refuse
 
 __all__ = ["evaluate", "listed"]
 
@@ -25,7 +25,7 @@ def listed(names: str | None) -> list[str] | None:
 @click.option("--nominal", metavar="COLUMNS", help="Columns of numbers that have no order.")
 @click.option("--delimiter", help="What separates the cells of text files; guessed if not given.")
 @click.option("--html", type=THERE, help="Write a page with drawings to this file.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def evaluate(
     original: str | Path,
     masked: str | Path,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import HERE
+from bistochastic.commands.shared import HERE, VARIANCE, estimating
 
 __all__ = ["regress"]
 
@@ -21,13 +21,8 @@ __all__ = ["regress"]
     show_default=True, help="Corrected moments, or the likelihood of a logistic model.",
 )  # fmt: skip
 @click.option("--success", help="The label of the response that counts as one.")
-@click.option(
-    "--variance", type=click.Choice(["sample", "file"]), default="sample", show_default=True,
-    help="Whether respondents are a sample, or the file is all there are.",
-)  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--weight", help="A column of survey weights.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@VARIANCE
+@estimating
 def regress(
     folder: Path, formula: str, family: str, method: str, success: str | None, variance: str,
     level: float, weight: str | None, as_json: bool,

@@ -1,17 +1,21 @@
 """What several commands say and take alike."""
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 __all__ = [
+    "AS_JSON",
     "HERE",
     "TABLE",
     "THERE",
+    "VARIANCE",
     "called",
+    "estimating",
     "progress",
     "read_plan",
     "refuse",
@@ -19,9 +23,25 @@ __all__ = [
     "the_key",
 ]
 
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 HERE = click.Path(path_type=Path)
 THERE = click.Path(path_type=Path, exists=False)
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
+VARIANCE = click.option(
+    "--variance", type=click.Choice(["sample", "file"]), default="sample", show_default=True,
+    help="Whether respondents are a sample, or the file is all there are.",
+)  # fmt: skip
+LEVEL = click.option(
+    "--level", type=float, default=0.95, show_default=True, help="Of the intervals."
+)
+WEIGHT = click.option("--weight", help="A column of survey weights.")
+
+
+def estimating(command: Command) -> Command:
+    """The last options of every command that estimates: level, weight and JSON."""
+    return LEVEL(WEIGHT(AS_JSON(command)))
 
 
 def TABLE(value: str) -> str | Path:  # a type of parameters, as its neighbours are

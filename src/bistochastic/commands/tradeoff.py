@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bistochastic.commands.shared import HERE, TABLE, THERE, read_plan, spooled
+from bistochastic.commands.shared import AS_JSON, HERE, TABLE, THERE, read_plan, spooled
 
 __all__ = ["tradeoff"]
 
@@ -32,7 +32,7 @@ __all__ = ["tradeoff"]
 @click.option("--points", type=click.IntRange(2, 200), default=21, show_default=True)
 @click.option("--methods", is_flag=True, help="Place the usual matrices too.")
 @click.option("--html", type=THERE, help="Write a page with the drawing to this file.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def tradeoff(
     data: str | Path,
     keys: tuple[str, ...],

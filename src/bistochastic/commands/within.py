@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from bistochastic.commands.estimate import named
-from bistochastic.commands.shared import HERE
+from bistochastic.commands.shared import HERE, VARIANCE, estimating
 
 __all__ = ["within"]
 
@@ -21,13 +21,8 @@ STATISTICS = ["mean", "total", "quantile", "share", "bounds"]
     help="What is told of it.",
 )  # fmt: skip
 @click.option("--share", type=float, default=0.5, show_default=True, help="Which quantile.")
-@click.option(
-    "--variance", type=click.Choice(["sample", "file"]), default="sample", show_default=True,
-    help="Whether respondents are a sample, or the file is all there are.",
-)  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--weight", help="A column of survey weights.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@VARIANCE
+@estimating
 def within(
     folder: Path, column: str, by: tuple[str, ...], statistic: str, share: float, variance: str,
     level: float, weight: str | None, as_json: bool,

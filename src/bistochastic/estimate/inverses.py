@@ -5,7 +5,6 @@ $Q \circ Q$. Where $P$ is a mixture both are $aI + bJ$, two numbers whatever the
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -14,12 +13,11 @@ from numpy.typing import NDArray
 
 from bistochastic.matrices.base import Channel
 from bistochastic.matrices.checks import guard_cells
+from bistochastic.matrices.inverse import inverse_columns, inverse_squares
 
 __all__ = ["Affine", "Inverse", "Laid", "Solved"]
 
 Floats = NDArray[Any]
-
-STEP = 1 << 21  # entries of an inverse that are formed at a time
 
 
 class Inverse(ABC):
@@ -99,10 +97,7 @@ class Solved(Inverse):
         return self.channel.rsolve(reported)
 
     def squared(self, reported: Floats) -> Floats:
-        total = np.zeros(reported.shape)
-        for codes, part in self._parts():
-            total += part**2 @ reported[codes]
-        return total
+        return inverse_squares(self.channel, reported)
 
     def transposed(self, wanted: Floats) -> Floats:
         return self.channel.solve(wanted)
@@ -110,19 +105,9 @@ class Solved(Inverse):
     def spread(self) -> Floats:
         n = self.channel.size
         total, truths = np.zeros(n), np.arange(n)
-        for codes, part in self._parts():
+        for codes, part in inverse_columns(self.channel):
             total += (part**2 * self.channel.entry(truths[:, None], codes[None, :])).sum(axis=1)
         return total
-
-    def _parts(self) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-        """Some columns of Q at a time."""
-        n = self.channel.size
-        width = max(STEP // n, 1)
-        for start in range(0, n, width):
-            codes = np.arange(start, min(start + width, n))
-            units = np.zeros((n, codes.size))
-            units[codes, np.arange(codes.size)] = 1
-            yield codes, self.channel.rsolve(units)
 
 
 @final

@@ -15,6 +15,7 @@ A mixture treats all ranks alike, so no order is needed. Which permutation was d
 for all records; what it adds to a variance follows from its recipe.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -149,23 +150,58 @@ def _solved_classes(distinct: Array, counts: Order, alphas: Array) -> Array:
 
 
 def _subset_spread(alpha: Array, beta: Array, matrix: Mixture) -> float:
-    r"""The variance of $\sum_v \alpha_v \beta_{\sigma^{-1}(v)}$ when a subset changes places.
+    r"""The variance of $T = \sum_v \alpha_v \beta_{\sigma^{-1}(v)}$ when a subset changes places.
 
-    With a and b centred and s of n in the subset: what the permutation of the subset adds, (s-1)
-    times the two variances, and what its choice adds, the variance of (s-1) times the covariance
-    within it, which is that of the products $a_v b_v$. These are read off through the mixture.
+    With a and b centred, $E[T^2] = c_Y\sum a^2b^2 + c_X(\sum ab)^2 + c_N\sum a^2\sum b^2$ and
+    $E[T] = k\sum ab$, where b is how the numbers stood. The first sum is read off through the
+    mixture, the last one no permutation changes, and so $T^2$ tells the second without bias.
     """
     n = alpha.size
     if n < 2:
         return 0.0
-    size = min(1 + n * (1 - matrix.truth), float(n))
     keep = (n * matrix.truth - 1) / (n - 1)
     a, b = alpha - alpha.mean(), beta - beta.mean()
-    shuffling = (size - 1) * float(a @ a) * float(b @ b) / (n - 1) ** 2
-    squares = float((a * a) @ _unmixed(b * b, keep))
-    products = float(a @ b) / keep
-    chosen = (size - 1) ** 2 / size * (1 - size / n) * (squares - products**2 / n) / (n - 1)
-    return shuffling + max(chosen, 0.0)
+    both = float(a @ a) * float(b @ b)
+    if n * matrix.truth < 1:  # next to a uniform permutation
+        return both / (n - 1)
+    single, crossed, apart = _second_moment(n, matrix)
+    alone = single * float((a * a) @ _unmixed(b * b, keep)) + apart * both
+    squared = float(a @ b) ** 2
+    crosses = squared / keep**2
+    if crossed > keep**2 / 2:  # which fails where hardly anything is told
+        crosses = (squared - alone) / crossed
+    return max(alone + (crossed - keep**2) * crosses, 0.0)
+
+
+def _second_moment(n: int, matrix: Mixture) -> tuple[float, float, float]:
+    """What the sums of products count for, from the chances that two values go to two places.
+
+    These depend only on which of the four coincide: both stay, they swap, one stays, one takes the
+    place of the other, or both go elsewhere. Sums over distinct places follow from a and b being
+    centred.
+    """
+    moving = n * (1 - matrix.truth)
+    fewer = math.floor(moving)
+    chances = np.zeros(3)
+    for size, share in ((1 + fewer, 1 - (moving - fewer)), (2 + fewer, moving - fewer)):
+        chances += share * np.array(_pairs(n, min(size, n)))
+    paired, one, none = chances  # both stay or swap; one of them stays or follows; neither
+    return (
+        matrix.truth - matrix.lie - paired + 4 * one - 6 * none,
+        paired - 2 * one + 2 * none,
+        matrix.lie + none,
+    )
+
+
+def _pairs(n: int, size: int) -> tuple[float, float, float]:
+    """The chances for a subset of one size, whose members change places uniformly."""
+    if size < 2:
+        return 1.0, 0.0, 0.0  # everybody stays
+    pairs, rest = n * (n - 1), n - size
+    stay = rest * (rest - 1) / pairs + 2 * rest / pairs + 1 / pairs
+    one = ((size - 1) * rest + 2 * (size - 2)) / (pairs * (n - 2)) if n > 2 else 0.0
+    none = (size - 2) * (size - 3) / (pairs * (n - 2) * (n - 3)) if n > 3 else 0.0
+    return stay + 1 / pairs, one, none
 
 
 def _unmixed(line: Array, keep: float) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrik
 
 from bistochastic.errors import MatrixError
 from bistochastic.estimate.correction import Correction
@@ -64,8 +64,8 @@ def of_column(
         first = last = rank
     elif drawn is None:
         tail = (1 - level) / 2
-        first = int(binom.ppf(tail, n, share))
-        last = int(binom.ppf(1 - tail, n, share)) + 1
+        first = _successes(tail, n, share)
+        last = _successes(1 - tail, n, share) + 1
     else:
         below, above = _reach(drawn, ordered, share if variance == "sample" else None, rank, n, z)
         first, last = math.floor(rank + 0.5 - below), math.ceil(rank - 0.5 + above)
@@ -76,6 +76,12 @@ def of_column(
     se = (line[ends[1] - 1] - line[ends[0] - 1]) / (2 * z)
     middle, se, low, high = (np.array([number]) for number in (middle, se, low, high))
     return Estimates(middle, se, low, high)
+
+
+def _successes(chance: float, n: int, share: float) -> int:
+    """The least number of successes in n tosses that is not exceeded with at least this chance."""
+    found = max(math.ceil(float(bdtrik(chance, n, share))), 0)
+    return found - 1 if found and float(bdtr(found - 1, n, share)) >= chance else found
 
 
 def _rank(share: float, n: int) -> int:

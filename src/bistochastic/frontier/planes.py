@@ -126,33 +126,34 @@ def plane(
     columns = source.frame.select(wanted).collect(engine="streaming")
     if not columns.height:
         raise TableError(f"{source.where} has no rows, so there is nothing to trade.")
-    parts = [[coded(columns[name], source, plan, bins, measure) for name in some] for some in names]
-    parts[0] = _measured(parts[0], plan, distances or {}, measure)
-    combinations = math.prod(one.size for one in parts[0])
+    known, secret = (
+        [coded(columns[name], source, plan, bins, measure) for name in some] for some in names
+    )
+    known = _measured(known, plan, distances or {}, measure)
+    joint, left_out = _joint(known, secret)
+    counts_for = _weights(names[0], weights or {})
+    function = tradeoff(joint, weighted([one.costs for one in known], counts_for), units=units)
+    rows = columns.height - left_out
+    made = Plane(function, tuple(known), tuple(secret), tuple(counts_for), rows, left_out)
+    if plan is None:
+        return made
+    return replace(made, plan=placed(made, plan, data, columns, source, key))
+
+
+def _joint(known: Sequence[Attribute], secret: Sequence[Attribute]) -> tuple[ArrayLike, int]:
+    """How often each secret meets each combination of key values, and how many rows lack one."""
+    combinations = math.prod(one.size for one in known)
     if combinations > LARGEST:
         raise TableError(
             f"The key columns have {combinations} combinations; a trade-off takes up to {LARGEST}. "
             f"Take fewer columns or cells."
         )
-    told, here = together(parts[0])
-    secret, there = together(parts[1])
+    told, here = together(known)
+    hidden, there = together(secret)
     kept = here & there
     if not kept.any():
         raise TableError("No row has all of these columns.")
-    joint = counted(secret[kept], told[kept], combinations)
-    counts_for = _weights(names[0], weights or {})
-    function = tradeoff(joint, weighted([one.costs for one in parts[0]], counts_for), units=units)
-    made = Plane(
-        function,
-        tuple(parts[0]),
-        tuple(parts[1]),
-        tuple(counts_for),
-        int(kept.sum()),
-        int((~kept).sum()),
-    )
-    if plan is None:
-        return made
-    return replace(made, plan=placed(made, plan, data, columns, source, key))
+    return counted(hidden[kept], told[kept], combinations), int((~kept).sum())
 
 
 def _opened(data: Any, plan: Plan | None) -> Source:

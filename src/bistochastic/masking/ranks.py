@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import MaskingError
+from bistochastic.missing import absent
 
 __all__ = ["Individuals", "as_column"]
 
@@ -33,7 +34,7 @@ class Individuals:
         missing: ArrayLike | None = None,
     ) -> Self:
         """Ordered by value, by another column of the same length or by position; ties by row."""
-        present = np.flatnonzero(~_absent(column, missing))
+        present = np.flatnonzero(~absent(column, missing, MaskingError))
         if isinstance(by, str):
             if by != "position":
                 raise MaskingError(
@@ -80,20 +81,6 @@ def as_column(values: ArrayLike) -> NDArray[Any]:
             f"them as missing by NaN."
         )
     return column
-
-
-def _absent(column: NDArray[Any], missing: ArrayLike | None) -> NDArray[np.bool_]:
-    """NaN, and whatever the caller says is missing."""
-    nan: NDArray[np.bool_] = np.isnan(column)
-    if missing is None:
-        return nan
-    mask = np.asarray(missing)
-    if mask.shape != column.shape or mask.dtype != np.bool_:
-        raise MaskingError(
-            f"Which rows are missing is told by {column.size} booleans; got {mask.dtype} of shape "
-            f"{mask.shape}."
-        )
-    return nan | mask
 
 
 def _key(by: ArrayLike, size: int) -> NDArray[Any]:

@@ -6,6 +6,7 @@ others are solved for as many columns at a time as fit.
 """
 
 import math
+from collections.abc import Iterator
 from functools import partial, singledispatch
 from typing import Any
 
@@ -14,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 from scipy.linalg import lapack, solve_banded
 
+from bistochastic.errors import TooLargeError
 from bistochastic.matrices.base import HOPELESS, Channel, refuse_singular
 from bistochastic.matrices.blocks import Blocks
-from bistochastic.matrices.checks import as_line, guard_cells
+from bistochastic.matrices.checks import as_line
 from bistochastic.matrices.circulant import Circulant
 from bistochastic.matrices.ergodic import Ergodic
 from bistochastic.matrices.kronecker import Kronecker
@@ -24,12 +26,13 @@ from bistochastic.matrices.mixture import Mixture
 from bistochastic.matrices.permutation import Permutation
 from bistochastic.matrices.tridiagonal import Tridiagonal
 
-__all__ = ["inverse_squares"]
+__all__ = ["inverse_columns", "inverse_squares"]
 
 Floats = NDArray[np.floating[Any]]
 
 INVERTED = 2000  # below this an inverse is formed whole
 COLUMNS = 1 << 21  # cells of an inverse that are formed at a time
+MOST = 50_000  # categories up to which its columns are formed at all: minutes beyond
 
 
 def inverse_squares(channel: Channel, x: ArrayLike) -> Floats:
@@ -41,20 +44,31 @@ def inverse_squares(channel: Channel, x: ArrayLike) -> Floats:
     return _squares(channel, as_line(x, channel.size))
 
 
-@singledispatch
-def _squares(channel: Channel, x: Floats) -> Floats:
+def inverse_columns(channel: Channel) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+    """Some reports at a time, and their columns of Q: what each counts for in every estimate."""
     n = channel.size
-    guard_cells(n**2, "The inverse of this channel")
-    if n <= INVERTED:
-        refuse_singular(channel)
-        return np.square(np.linalg.inv(channel.to_dense().T)) @ x
-    total = np.zeros(x.shape)
+    if n > MOST:
+        raise TooLargeError(
+            f"The inverse of this channel has no formula, and its {n} columns are more than the "
+            f"{MOST} that are solved for one by one. Take fewer categories, or a family whose "
+            f"inverse has one."
+        )
     width = max(COLUMNS // n, 1)
     for start in range(0, n, width):
         codes = np.arange(start, min(start + width, n))
         units = np.zeros((n, codes.size))
         units[codes, np.arange(codes.size)] = 1.0
-        total += np.square(channel.rsolve(units)) @ x[codes]
+        yield codes, channel.rsolve(units)
+
+
+@singledispatch
+def _squares(channel: Channel, x: Floats) -> Floats:
+    if channel.size <= INVERTED:
+        refuse_singular(channel)
+        return np.square(np.linalg.inv(channel.to_dense().T)) @ x
+    total = np.zeros(x.shape)
+    for codes, part in inverse_columns(channel):
+        total += np.square(part) @ x[codes]
     return total
 
 

@@ -85,7 +85,7 @@ class Table:
     @classmethod
     def of(cls, classes: Classes, sensitive: ArrayLike, size: int | None = None) -> Self:
         """Count the pairs; values are codes below `size`, which are in order if they have one."""
-        codes = as_codes(sensitive, "sensitive attribute")
+        codes = as_codes(sensitive, "sensitive attribute", size or 0)
         if codes.size != classes.records:
             raise MeasureError(
                 f"There are {classes.records} records with a class, but {codes.size} with a "
@@ -151,8 +151,15 @@ class Table:
         return np.maximum.reduceat(terms, self.starts)
 
 
-def as_codes(values: ArrayLike, name: str) -> Integers:
-    """Codes as whole numbers from 0, where -1 may say missing and is moved behind all others."""
+def as_codes(values: ArrayLike, name: str, size: int = 0) -> Integers:
+    """Codes as whole numbers from 0, where -1 may say missing and is moved behind all others.
+
+    Behind all that there can be, too, where that is known: at `size`, not in the place of a value
+    that does not occur.
+
+    >>> as_codes([0, -1, 1], "key", size=4)
+    array([0, 4, 1])
+    """
     codes = np.asarray(values)
     if codes.ndim != 1 or codes.dtype.kind not in "iu" or (codes.size and codes.min() < -1):
         raise MeasureError(
@@ -161,7 +168,7 @@ def as_codes(values: ArrayLike, name: str) -> Integers:
         )
     codes = codes.astype(np.int64, copy=False)
     if codes.size and codes.min() < 0:
-        codes = np.where(codes < 0, codes.max() + 1, codes)
+        codes = np.where(codes < 0, max(int(codes.max()) + 1, size), codes)
     return codes
 
 

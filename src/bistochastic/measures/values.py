@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bistochastic.errors import MeasureError
+from bistochastic.missing import absent
 
 __all__ = ["Blanks", "as_values", "both_present"]
 
@@ -57,34 +58,16 @@ def both_present(
             f"Records are compared row by row, but there are {before.size} before and {after.size} "
             f"after. Link them first, and leave out those without a partner."
         )
-    absent, gone = _absent(before, missing_before), _absent(after, missing_after)
-    rows = np.flatnonzero(~(absent | gone))
+    none = absent(before, missing_before, MeasureError)
+    gone = absent(after, missing_after, MeasureError)
+    rows = np.flatnonzero(~(none | gone))
     blanks = Blanks(
-        kept=int((absent & gone).sum()),
-        suppressed=int((gone & ~absent).sum()),
-        filled=int((absent & ~gone).sum()),
+        kept=int((none & gone).sum()),
+        suppressed=int((gone & ~none).sum()),
+        filled=int((none & ~gone).sum()),
     )
     if not rows.size:
         raise MeasureError(
             f"None of {before.size} records has a value before and after: nothing was moved."
         )
     return rows, blanks
-
-
-def _absent(column: NDArray[Any], missing: ArrayLike | None) -> NDArray[np.bool_]:
-    """NaN and NaT, and whatever the caller says is missing."""
-    if column.dtype.kind == "f":
-        absent: NDArray[np.bool_] = np.isnan(column)
-    elif column.dtype.kind in "mM":
-        absent = np.isnat(column)
-    else:
-        absent = np.zeros(column.shape, dtype=np.bool_)
-    if missing is None:
-        return absent
-    mask = np.asarray(missing)
-    if mask.shape != column.shape or mask.dtype != np.bool_:
-        raise MeasureError(
-            f"Which records are missing is told by {column.size} booleans; got {mask.dtype} of "
-            f"shape {mask.shape}."
-        )
-    return absent | mask

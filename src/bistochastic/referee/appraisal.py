@@ -199,7 +199,7 @@ def told_by(pair: Pair, classes: Anonymity, name: str, side: str) -> Closeness:
         return closeness(classes, _coded(values), ordered=True)
     if column.places is not None:
         places = np.append(column.places, -1)[values]
-        return closeness(classes, places, ordered=True)
+        return closeness(classes, places, ordered=True, size=int(column.places.max()) + 1)
     return closeness(classes, values, ordered=column.ordered, size=column.size)
 
 

@@ -190,12 +190,9 @@ class Comparison:
     def text(self) -> str:
         """The page that a terminal shows."""
         from bistochastic.report.compared import compared
-        from bistochastic.report.terminal import console
+        from bistochastic.report.terminal import written
 
-        paper = console()
-        with paper.capture() as page:
-            paper.print(compared(self.verdicts()))
-        return page.get()
+        return written(compared(self.verdicts()))
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.names)} in {len(self.columns)} columns>"

@@ -190,12 +190,9 @@ class Evaluation:
     def text(self) -> str:
         """The page that a terminal shows."""
         from bistochastic.report.judged import evaluated
-        from bistochastic.report.terminal import console
+        from bistochastic.report.terminal import written
 
-        paper = console()
-        with paper.capture() as page:
-            paper.print(evaluated(self.account()))
-        return page.get()
+        return written(evaluated(self.account()))
 
     def __repr__(self) -> str:
         return (

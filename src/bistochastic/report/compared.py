@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from bistochastic.report.terminal import gauge, hanging, number, percent, plain_table
+from bistochastic.report.terminal import gauge, hanging, known, number, percent, plain_table
 
 if TYPE_CHECKING:
     from bistochastic.referee.comparison import Crossing, Standing, Verdicts
@@ -28,11 +28,7 @@ def compared(verdicts: "Verdicts") -> RenderableType:
     for standing in verdicts.standings:
         told = [one for one in verdicts.comparisons if one.side == standing.side]
         parts += [*_order(standing, [score.name for score in verdicts.scores], told), Text()]
-    if verdicts.notes:
-        parts.append(Text(f"{len(verdicts.notes)} to know", style="bold yellow"))
-        parts += [hanging("·", note) for note in verdicts.notes]
-    else:
-        parts.append(Text("Every record of every masking was compared.", style="green"))
+    parts += known(verdicts.notes, "to know", "Every record of every masking was compared.")
     return Group(*parts)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from bistochastic.report.terminal import gauge, hanging, number, percent, plain_table
+from bistochastic.report.terminal import gauge, known, number, percent, plain_table
 
 if TYPE_CHECKING:
     from bistochastic.referee.account import Account, Line
@@ -31,11 +31,7 @@ def evaluated(account: "Account") -> RenderableType:
         made = list(part)
         if made:
             parts += [*made, Text()]
-    if account.notes:
-        parts.append(Text(f"{len(account.notes)} to know", style="bold yellow"))
-        parts += [hanging("·", note) for note in account.notes]
-    else:
-        parts.append(Text("Every record and every column was compared.", style="green"))
+    parts += known(account.notes, "to know", "Every record and every column was compared.")
     return Group(*parts)
 
 

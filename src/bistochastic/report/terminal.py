@@ -1,7 +1,7 @@
 """What a plan guarantees and what a release keeps, on a terminal."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -19,10 +19,12 @@ __all__ = [
     "explained",
     "gauge",
     "hanging",
+    "known",
     "number",
     "percent",
     "plain_table",
     "published",
+    "written",
 ]
 
 BAR = 6  # characters of a gauge
@@ -51,6 +53,14 @@ def console(*, stderr: bool = False) -> Console:
     made = Console(stderr=stderr, highlight=False)
     made.width = min(max(made.width if made.is_terminal else WIDE, NARROW), WIDE)
     return made
+
+
+def written(page: RenderableType) -> str:
+    """A page as the text that a file would get of it."""
+    paper = console()
+    with paper.capture() as told:
+        paper.print(page)
+    return told.get()
 
 
 def explained(
@@ -87,8 +97,7 @@ def explained(
         parts += [*learnable(disclosed), Text()]
     if families:
         parts += [*_legend(families), Text()]
-    parts += list(_warned(warnings))
-    return Group(*parts)
+    return Group(*parts, *_warned(warnings))
 
 
 class _Categories:
@@ -187,13 +196,17 @@ def _legend(families: Iterable[tuple[str, str]]) -> Iterable[RenderableType]:
         yield Text.assemble((f"{heading}: ", "italic"), (says, "dim"))
 
 
-def _warned(warnings: Sequence[str]) -> Iterable[RenderableType]:
-    if not warnings:
-        yield Text("No warnings.", style="green")
+def _warned(warnings: Sequence[str]) -> Iterator[RenderableType]:
+    return known(warnings, "to think about", "No warnings.")
+
+
+def known(notes: Sequence[str], what_for: str, none: str) -> Iterator[RenderableType]:
+    """Notes under their number, or that there are none."""
+    if not notes:
+        yield Text(none, style="green")
         return
-    yield Text(f"{len(warnings)} to think about", style="bold yellow")
-    for warning in warnings:
-        yield hanging("·", warning)
+    yield Text(f"{len(notes)} {what_for}", style="bold yellow")
+    yield from (hanging("·", note) for note in notes)
 
 
 def hanging(mark: str, text: str) -> Padding:

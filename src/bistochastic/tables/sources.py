@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol, final
 
@@ -141,8 +140,9 @@ def from_frame(given: Any) -> Source:
     A frame of Spark stays where it is.
     """
     if of_spark(given):  # whose engine is above this, and only there when somebody brings a frame
-        source: Source = import_module("bistochastic.tables.spark.far").from_spark(given)
-        return source
+        from bistochastic.tables.spark.far import from_spark
+
+        return from_spark(given)
     where = f"the {type(given).__module__.partition('.')[0]} frame"
     if isinstance(given, pl.LazyFrame):
         with understood(where):

@@ -175,7 +175,7 @@ def _line_start(file: Any, place: int, quoted: bool, header: int) -> int:
         codes = np.frombuffer(file.read(at - begin), np.uint8)
         ends, quotes = np.flatnonzero(codes == END), np.flatnonzero(codes == QUOTE)
         behind = quotes.size - np.searchsorted(quotes, ends)
-        outside = ends[(behind & 1 == 1) == inside]
+        outside = ends[((behind & 1) == 1) == inside]
         if outside.size:
             return begin + int(outside[-1]) + 1
         inside ^= bool(quotes.size & 1)

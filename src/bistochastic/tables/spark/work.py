@@ -97,6 +97,13 @@ def numbers(rows: Rows, count: int) -> Any:
     return np.arange(rows, rows + count) if isinstance(rows, int) else rows
 
 
+def ranked(reader: Reader, batches: Batches) -> Iterator[tuple[int, int, pl.DataFrame]]:
+    """Rows in the order of their ranks, and from which rank to which they go."""
+    for start, frame in reader(batches, None):
+        assert isinstance(start, int)  # ranks follow each other
+        yield start, start + frame.height, frame
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Writing:
@@ -222,9 +229,7 @@ class Placing:
     schema: Any
 
     def __call__(self, batches: Batches) -> Batches:
-        for start, frame in self.reader(batches, None):
-            assert isinstance(start, int)  # ranks follow each other
-            stop = start + frame.height
+        for start, stop, frame in ranked(self.reader, batches):
             if self.comes:
                 ranks, told = self.moves.came(start, stop), frame["row"]
             else:
@@ -242,9 +247,7 @@ class Blocking:
     schema: Any
 
     def __call__(self, batches: Batches) -> Batches:
-        for start, frame in self.reader(batches, None):
-            assert isinstance(start, int)  # ranks follow each other
-            stop = start + frame.height
+        for start, stop, frame in ranked(self.reader, batches):
             block, rank = self.means.block_of(start, stop), np.arange(start, stop)
             told = frame.select("row", "value").with_columns(block=block, rank=rank)
             yield from as_batches(told.select("block", "rank", "row", "value"), self.schema)
