@@ -334,3 +334,19 @@ def test_a_delimiter_is_one_character(mark, tmp_path):
     path = put(pl.DataFrame({"a": [1, 2], "b": [3, 4]}), tmp_path / "x.csv")
     with pytest.raises(TableError, match="one ASCII character"):
         from_file(path, delimiter=mark)
+
+
+@pytest.mark.parametrize("given_", [None, 3, pl.DataFrame({"a": [1]})])
+def test_only_what_has_a_place_is_inspected(given_):
+    """A frame, or nothing, is refused with what to do."""
+    with pytest.raises(TableError, match="Write it to a file first"):
+        inspect(given_)
+
+
+@pytest.mark.parametrize("header", ["a,,b", "a;;b", ",,b,c"])
+def test_a_column_without_a_name_is_told(header, tmp_path):
+    """A nameless column is what is wrong, not what separates the cells."""
+    path = tmp_path / "x.csv"
+    path.write_text(f"{header}\n" + header.replace("a", "1").replace("b", "2") + "\n", "utf-8")
+    with pytest.raises(TableError, match=r"has no name|stand twice"):
+        inspect(path)

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ GAPS = ("NA", "N/A", "NULL", "null", "NaN", "nan", "?", ".", "-")  # texts often
 WHOLE = re.compile(r"0|-?[1-9]\d*")  # a whole number, spelled as TOML would
 
 
-def inspect(path: str | Path, *, delimiter: str | None = None) -> str:
+def inspect(path: str | PathLike[str], *, delimiter: str | None = None) -> str:
     """A plan in TOML for a file, with comments on what was guessed.
 
     The plan holds labels that were read off the data, so it is as confidential as the file.
@@ -30,6 +31,11 @@ def inspect(path: str | Path, *, delimiter: str | None = None) -> str:
         path: The file, or the address of a table in a database.
         delimiter: What separates the cells of a text file; guessed if not given.
     """
+    if not isinstance(path, str | PathLike):  # in spite of its type
+        raise TableError(
+            f"A plan is proposed for a file or a table of a database; got a {type(path).__name__}. "
+            f"Write it to a file first."
+        )
     if isinstance(path, str) and is_database(path):
         source = from_place(path, ordered=False)
         columns = [seen(source, name, ("",)) for name in source.names]
@@ -48,10 +54,12 @@ def inspect(path: str | Path, *, delimiter: str | None = None) -> str:
 
 
 def guessed_delimiter(path: Path) -> str:
-    """The mark that splits the header into most names, none of them empty."""
+    """The mark that splits the header into most names, if possible none of them empty."""
     header = first_line(path)
     names = {mark: next(csv.reader([header], delimiter=mark)) for mark in DELIMITERS}
-    return max(DELIMITERS, key=lambda mark: len(names[mark]) if all(names[mark]) else 0)
+    return max(
+        DELIMITERS, key=lambda mark: (len(list(filter(None, names[mark]))), all(names[mark]))
+    )
 
 
 def found_gaps(source: Source) -> tuple[str, ...]:
