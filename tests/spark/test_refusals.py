@@ -1,6 +1,8 @@
 """Refusals: what goes wrong on a worker is one readable error here, and nothing is published."""
 
 import os
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -290,15 +292,23 @@ def test_no_value_passes_through_the_driver(spark, monkeypatch, pieces, tmp_path
         assert "MapInArrow" in shown or "ExistingRDD" in shown
 
 
-def test_without_spark_a_sentence_says_what_to_install(monkeypatch, tmp_path):
+def test_without_spark_a_sentence_says_what_to_install(tmp_path):
     """Everything else works; who asks for Spark is told."""
-    from bistochastic import run
-
-    def missing(name):
-        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
-
-    monkeypatch.setattr(run, "import_module", missing)
-    path = tmp_path / "x.csv"
-    path.write_text("x\na\n", encoding="utf-8")
-    told = refused(lambda: protect(path, one(**MIXED), engine="spark"), TableError)
-    assert 'pip install "bistochastic[spark]"' in told
+    (tmp_path / "x.csv").write_text("x\na\n", encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(
+        'release = "r"\n[columns.x]\nrole = "key"\nkind = "nominal"\ndomain = ["a", "b"]\n'
+        'matrix = "mixture"\ntruth = 0.7\n',
+        encoding="utf-8",
+    )
+    program = (  # a process of its own, in which nobody has imported Spark before
+        "import sys; sys.modules['pyspark'] = None; "
+        "from bistochastic.cli import main; main(prog_name='bistochastic')"
+    )
+    words = ["protect", "x.csv", "--plan", "plan.toml", "--no-report", "--out"]
+    for engine, code in (("local", 0), ("spark", 2)):
+        run = subprocess.run(
+            [sys.executable, "-c", program, *words, engine, "--engine", engine],
+            capture_output=True, text=True, cwd=tmp_path,
+        )  # fmt: skip
+        assert run.returncode == code, run.stderr
+    assert 'pip install "bistochastic[spark]"' in run.stderr
