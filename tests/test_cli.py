@@ -169,6 +169,23 @@ def test_stopped_by_hand(place, monkeypatch):
         (("explain", "plan.toml", "--json"), "explanation"),
         (("protect", "people.csv", "--plan", "plan.toml", "--out", "o", "--json"), "manifest"),
         (("verify", "out", "--json"), "checks"),
+        (
+            (
+                "tradeoff",
+                "people.csv",
+                "--key-column",
+                "school",
+                "--confidential",
+                "illness",
+                "--plan",
+                "plan.toml",
+                "--points",
+                "3",
+                "--methods",
+                "--json",
+            ),
+            "tradeoff",
+        ),
     ],
 )
 def test_json_has_the_schema_that_is_published(words, name, place):

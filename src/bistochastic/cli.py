@@ -292,6 +292,7 @@ def families(n: int) -> None:
             "coefficients",
             "evaluation",
             "comparison",
+            "tradeoff",
         ]
     ),
 )

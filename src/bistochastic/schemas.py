@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from bistochastic.analyst.statement import Statement
+from bistochastic.frontier.survey import Survey
 from bistochastic.manifest import Explanation, Manifest
 from bistochastic.plan.model import PlanModel
 from bistochastic.referee.account import Account
@@ -40,6 +41,7 @@ SCHEMAS: dict[str, tuple[str, TypeAdapter[Any], bool]] = {
     "coefficients": ("regress --json", TypeAdapter(list[Coefficient]), False),
     "evaluation": ("evaluate --json", TypeAdapter(Account), False),
     "comparison": ("compare --json", TypeAdapter(Verdicts), False),
+    "tradeoff": ("tradeoff --json", TypeAdapter(Survey), False),
 }
 
 

@@ -1,6 +1,5 @@
 """The command that draws privacy against distortion for a file."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +74,9 @@ def tradeoff(
         put(written(page(found, curve, placed)), html)
         click.echo(f"Wrote {html}: keep it as the file.", err=True)
     if as_json:
-        from bistochastic.report.planes import machine
+        from bistochastic.frontier.survey import surveyed
 
-        click.echo(json.dumps(machine(found, curve, placed), indent=1, allow_nan=False))
+        click.echo(surveyed(found, curve, placed).text(), nl=False)
     if as_json or html is not None:
         return
     from bistochastic.report.planes import shown

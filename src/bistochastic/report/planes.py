@@ -15,7 +15,7 @@ from bistochastic.tradeoff.curve import TradeoffCurve
 from bistochastic.tradeoff.function import Tradeoff
 from bistochastic.tradeoff.placed import Placed
 
-__all__ = ["drawn", "machine", "shown"]
+__all__ = ["drawn", "shown"]
 
 WIDE, HIGH = 60, 15  # characters of the picture, each of 2 × 4 dots
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of Braille, rows by columns
@@ -116,47 +116,3 @@ def _methods(placed: Sequence[Placed]) -> Table:
             f"{one.excess:.4f}",
         )  # fmt: skip
     return table
-
-
-def machine(found: Any, curve: TradeoffCurve, placed: Sequence[Placed]) -> dict[str, Any]:
-    """The same for machines; infinite numbers are told as null."""
-    return {
-        "key_columns": [one.name for one in found.keys],
-        "confidential": [one.name for one in found.secrets],
-        "units": curve.units,
-        "rows": found.rows,
-        "left_out": found.left_out,
-        "largest_risk": found.tradeoff.largest_risk,
-        "silent_distortion": found.tradeoff.silent_distortion,
-        "constant_distortion": found.tradeoff.constant_distortion,
-        "curve": [
-            {
-                "distortion": point.distortion,
-                "risk": point.risk,
-                "gap": point.gap,
-                "multiplier": _finite(point.multiplier),
-                "worst": _finite(point.closeness.worst),
-                "disclosure": _finite(point.closeness.disclosure),
-            }
-            for point in curve
-        ],
-        "methods": [_placed(one) for one in placed],
-        "plan": None if found.plan is None else _placed(found.plan),
-    }
-
-
-def _placed(one: Placed) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "distortion": one.distortion,
-        "risk": one.risk,
-        "error": one.error,
-        "least": one.least,
-        "excess": one.excess,
-        "thin": one.thin,
-        "says": one.sentence,
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
