@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from bistochastic.commands.evaluate import listed
-from bistochastic.commands.shared import AS_JSON, HERE, read_plan, refuse
+from bistochastic.commands.shared import AS_JSON, HERE, THERE, read_plan, refuse
 
 __all__ = ["compare"]
 
@@ -18,6 +18,7 @@ __all__ = ["compare"]
 @click.option("--id", "who", metavar="COLUMN", help="Link records by this column.")
 @click.option("--nominal", metavar="COLUMNS", help="Columns of numbers that have no order.")
 @click.option("--delimiter", help="What separates the cells of text files; guessed if not given.")
+@click.option("--html", type=THERE, help="Write a page with drawings to this file.")
 @AS_JSON
 def compare(
     original: Path,
@@ -26,6 +27,7 @@ def compare(
     who: str | None,
     nominal: str | None,
     delimiter: str | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Order several maskings of one file as all would agree.
@@ -37,6 +39,10 @@ def compare(
     """
     from bistochastic.referee.comparison import compare as ordered
 
+    if html is not None:
+        from bistochastic.report.page import refuse_taken
+
+        refuse_taken(html)
     plan = None
     if plan_path is not None:
         from bistochastic.plan.plan import Plan
@@ -50,8 +56,16 @@ def compare(
         kinds=dict.fromkeys(listed(nominal) or (), "nominal"),
         delimiter=delimiter,
     )
+    if html is not None:
+        from bistochastic.report.ordered import page
+        from bistochastic.report.page import html as written
+        from bistochastic.report.page import put
+
+        put(written(page(found.verdicts(), original.name)), html)
+        click.echo(f"Wrote {html}: keep it as the original.", err=True)
     if as_json:
         click.echo(found.json(), nl=False)
+    if as_json or html is not None:
         return
     from bistochastic.report.compared import compared
     from bistochastic.report.terminal import console
