@@ -6,7 +6,15 @@ from pathlib import Path
 import click
 
 from bistochastic.commands.evaluate import listed
-from bistochastic.commands.shared import AS_JSON, HERE, THERE, read_plan, refuse
+from bistochastic.commands.shared import (
+    AS_JSON,
+    HERE,
+    THERE,
+    read_plan,
+    refuse,
+    refuse_page,
+    write_page,
+)
 
 __all__ = ["compare"]
 
@@ -39,10 +47,7 @@ def compare(
     """
     from bistochastic.referee.comparison import compare as ordered
 
-    if html is not None:
-        from bistochastic.report.page import refuse_taken
-
-        refuse_taken(html)
+    refuse_page(html)
     plan = None
     if plan_path is not None:
         from bistochastic.plan.plan import Plan
@@ -58,11 +63,8 @@ def compare(
     )
     if html is not None:
         from bistochastic.report.ordered import page
-        from bistochastic.report.page import html as written
-        from bistochastic.report.page import put
 
-        put(written(page(found.verdicts(), original.name)), html)
-        click.echo(f"Wrote {html}: keep it as the original.", err=True)
+        write_page(page(found.verdicts(), original.name), html, as_="original")
     if as_json:
         click.echo(found.json(), nl=False)
     if as_json or html is not None:

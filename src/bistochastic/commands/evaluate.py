@@ -4,7 +4,17 @@ from pathlib import Path
 
 import click
 
-from bistochastic.commands.shared import AS_JSON, HERE, TABLE, THERE, called, read_plan, refuse
+from bistochastic.commands.shared import (
+    AS_JSON,
+    HERE,
+    TABLE,
+    THERE,
+    called,
+    read_plan,
+    refuse,
+    refuse_page,
+    write_page,
+)
 
 __all__ = ["evaluate", "listed"]
 
@@ -51,10 +61,7 @@ def evaluate(
         refuse("--id links records and --unlinked says that there are none to link.", 2)
     from bistochastic.referee.evaluation import evaluate as judged
 
-    if html is not None:
-        from bistochastic.report.page import refuse_taken
-
-        refuse_taken(html)
+    refuse_page(html)
     plan = None
     if plan_path is not None:
         from bistochastic.plan.plan import Plan
@@ -73,11 +80,8 @@ def evaluate(
     )
     if html is not None:
         from bistochastic.report.judgement import page
-        from bistochastic.report.page import html as written
-        from bistochastic.report.page import put
 
-        put(written(page(found, called(masked))), html)
-        click.echo(f"Wrote {html}: keep it as the original.", err=True)
+        write_page(page(found, called(masked)), html, as_="original")
     if as_json:
         click.echo(found.json(), nl=False)
     if as_json or html is not None:

@@ -19,8 +19,10 @@ __all__ = [
     "progress",
     "read_plan",
     "refuse",
+    "refuse_page",
     "spooled",
     "the_key",
+    "write_page",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -101,3 +103,20 @@ def progress(quiet: bool) -> Any:
     from bistochastic.report.progress import counting
 
     return counting()
+
+
+def refuse_page(html: Path | None) -> None:
+    """Refuse to write over a page, before anything is computed for it."""
+    if html is not None:
+        from bistochastic.report.page import refuse_taken
+
+        refuse_taken(html)
+
+
+def write_page(page: Any, html: Path, *, as_: str) -> None:
+    """Write a page, and say on the other channel what it is as confidential as."""
+    from bistochastic.report.page import html as written
+    from bistochastic.report.page import put
+
+    put(written(page), html)
+    click.echo(f"Wrote {html}: keep it as the {as_}.", err=True)

@@ -5,7 +5,16 @@ from typing import Any
 
 import click
 
-from bistochastic.commands.shared import AS_JSON, HERE, TABLE, THERE, read_plan, spooled
+from bistochastic.commands.shared import (
+    AS_JSON,
+    HERE,
+    TABLE,
+    THERE,
+    read_plan,
+    refuse_page,
+    spooled,
+    write_page,
+)
 
 __all__ = ["tradeoff"]
 
@@ -57,10 +66,7 @@ def tradeoff(
     from bistochastic.frontier.planes import plane
     from bistochastic.plan.plan import Plan
 
-    if html is not None:
-        from bistochastic.report.page import refuse_taken
-
-        refuse_taken(html)
+    refuse_page(html)
     plan = None if plan_path is None else read_plan(plan_path, Plan)
     with spooled(data) as path:
         found = plane(path, keys, confidential, plan=plan, measure=measure, units=units, bins=bins)
@@ -68,11 +74,8 @@ def tradeoff(
     placed = found.families() if methods else ()
     if html is not None:
         from bistochastic.report.frontier import page
-        from bistochastic.report.page import html as written
-        from bistochastic.report.page import put
 
-        put(written(page(found, curve, placed)), html)
-        click.echo(f"Wrote {html}: keep it as the file.", err=True)
+        write_page(page(found, curve, placed), html, as_="file")
     if as_json:
         from bistochastic.frontier.survey import surveyed
 
